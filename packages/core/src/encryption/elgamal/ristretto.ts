@@ -1,0 +1,34 @@
+import { ristretto255 } from "@noble/curves/ed25519.js";
+import { LetheError, requireLength } from "../../error.ts";
+import type { Randomness } from "../../randomness/index.ts";
+
+/** An element of Ristretto255 (RFC 9496), the group of prime order in which ElGamal works. */
+export type RistrettoPoint = InstanceType<typeof ristretto255.Point>;
+
+export const BASE: RistrettoPoint = ristretto255.Point.BASE;
+export const IDENTITY: RistrettoPoint = ristretto255.Point.ZERO;
+export const POINT_BYTES = 32;
+
+/** Accepts canonical encodings only (RFC 9496, §4.3.1); there is exactly one for every element. */
+export function decodePoint(bytes: Uint8Array): RistrettoPoint {
+  requireLength("a group element", bytes, POINT_BYTES);
+  try {
+    return ristretto255.Point.fromBytes(bytes);
+  } catch (cause) {
+    throw new LetheError("bad-encoding", "these 32 bytes are not the encoding of a group element", { cause });
+  }
+}
+
+/** A uniform scalar in [1, ℓ), by reduction of 64 bytes: the bias is below 2⁻²⁵⁸. */
+export function randomScalar(random: Randomness): bigint {
+  const bytes = new Uint8Array(64);
+  let scalar = 0n;
+  while (scalar === 0n) {
+    random(bytes);
+    let value = 0n;
+    for (const byte of bytes) value = (value << 8n) | BigInt(byte);
+    scalar = ristretto255.Point.Fn.create(value);
+  }
+  bytes.fill(0);
+  return scalar;
+}

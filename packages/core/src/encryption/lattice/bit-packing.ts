@@ -1,0 +1,46 @@
+import { LetheError } from "../../error.ts";
+
+/** Bytes that `count` integers of `bits` bits take. */
+export function packedBytes(count: number, bits: number): number {
+  return Math.ceil((count * bits) / 8);
+}
+
+/**
+ * Writes `values`, each in [0, 2^bits), bits ≤ 25, one after another, least significant bit first, from byte
+ * `offset` on; the bits left over in the last byte are zero. Returns the offset behind them.
+ */
+export function packBits(values: Int32Array, bits: number, into: Uint8Array, offset: number): number {
+  let pending = 0;
+  let pendingBits = 0;
+  let at = offset;
+  for (let i = 0; i < values.length; i++) {
+    pending |= (values[i] as number) << pendingBits; // at most 7 + 25 bits
+    pendingBits += bits;
+    while (pendingBits >= 8) {
+      into[at++] = pending & 0xff;
+      pending >>>= 8;
+      pendingBits -= 8;
+    }
+  }
+  if (pendingBits > 0) into[at++] = pending;
+  return at;
+}
+
+/** Reads what `packBits` wrote, filling `values`; refuses left-over bits that are not zero. */
+export function unpackBits(bytes: Uint8Array, offset: number, bits: number, values: Int32Array): number {
+  const mask = 2 ** bits - 1;
+  let pending = 0;
+  let pendingBits = 0;
+  let at = offset;
+  for (let i = 0; i < values.length; i++) {
+    while (pendingBits < bits) {
+      pending |= (bytes[at++] as number) << pendingBits; // at most 24 + 8 bits
+      pendingBits += 8;
+    }
+    values[i] = pending & mask;
+    pending >>>= bits;
+    pendingBits -= bits;
+  }
+  if (pending !== 0) throw new LetheError("bad-encoding", "the bits behind the last value are not zero");
+  return at;
+}

@@ -1,0 +1,66 @@
+import { type CompactFormat, compactBytes } from "./compact.ts";
+import { LARGEST_LOG2_FAILURE, log2FailureBound, type NoiseHistory } from "./failure-bound.ts";
+import { LATTICE_SETS, type LatticeParameters, modulusBits } from "./parameters.ts";
+
+/** What a statistic needs of a ciphertext. */
+export interface LatticeNeed extends NoiseHistory {
+  readonly plaintextBits: number;
+  /** Slots it must have. */
+  readonly slots: number;
+  /** Slots that the receiver reads; all N if absent. */
+  readonly reads?: readonly number[];
+}
+
+export interface LatticeChoice {
+  readonly parameters: LatticeParameters;
+  readonly plaintextBits: number;
+  readonly format: CompactFormat;
+  readonly log2Failure: number;
+}
+
+/**
+ * The smallest parameter set and the shortest report for which every coefficient decodes wrongly with probability
+ * below 2⁻⁴⁰. A need that no set meets is refused with a sentence that says what to lower.
+ */
+export function chooseLattice(need: LatticeNeed): LatticeChoice {
+  const longest = Math.max(...LATTICE_SETS.map(({ dimension }) => dimension));
+  if (need.slots > longest) {
+    throw new RangeError(`a ciphertext has at most ${longest} slots and ${need.slots} are needed: lower slots`);
+  }
+  for (const parameters of LATTICE_SETS) {
+    if (parameters.dimension < need.slots || modulusBits(parameters) <= need.plaintextBits) continue;
+    const choice = shortestFormat(parameters, need);
+    if (choice !== undefined) return choice;
+  }
+  const after = need.encryptionsAfter ? ` and ${need.encryptionsAfter} after` : "";
+  throw new RangeError(
+    `no lattice parameter set decodes ${need.plaintextBits} bits a slot with ${need.encryptions} encryptions${after} ` +
+      `reliably (failures below 2^${LARGEST_LOG2_FAILURE}): lower plaintextBits or the number of encryptions`,
+  );
+}
+
+function shortestFormat(parameters: LatticeParameters, need: LatticeNeed): LatticeChoice | undefined {
+  const { plaintextBits } = need;
+  const qBits = modulusBits(parameters);
+  const bound = log2FailureBound(parameters, plaintextBits, need);
+  const fits = (c0Bits: number, c1Bits: number) => bound({ c0Bits, c1Bits }) < LARGEST_LOG2_FAILURE;
+  if (!fits(qBits, qBits)) return undefined;
+  const reads = need.reads ?? Array.from({ length: parameters.dimension }, (_, i) => i);
+
+  let best: LatticeChoice | undefined;
+  let bestBytes = Number.POSITIVE_INFINITY;
+  for (let c0Bits = plaintextBits + 1; c0Bits <= qBits; c0Bits++) {
+    if (!fits(c0Bits, qBits)) continue;
+    let c1Bits = plaintextBits + 1;
+    while (!fits(c0Bits, c1Bits)) c1Bits++;
+    const format = { c0Bits, c1Bits, reads };
+    const bytes = compactBytes(parameters, format);
+    if (bytes < bestBytes) {
+      bestBytes = bytes;
+      best = { parameters, plaintextBits, format, log2Failure: bound(format) };
+    }
+    // Longer c₀ from here on can save at most the rest of c₁.
+    if (c1Bits === plaintextBits + 1) break;
+  }
+  return best;
+}

@@ -1,0 +1,110 @@
+import { requireLength } from "../../error.ts";
+import { packBits, packedBytes, unpackBits } from "./bit-packing.ts";
+import type { LatticeCiphertext } from "./lattice.ts";
+import { type LatticeParameters, LIMB, LIMB_BITS, modulusBits } from "./parameters.ts";
+import type { RingElement } from "./ring.ts";
+
+/** How much of a ciphertext is sent: the rounding is part of the failure bound (`failure-bound.ts`). */
+export interface CompactFormat {
+  /** Bits kept of every coefficient of c₀; all of them are sent, for each takes part in opening each slot. */
+  readonly c0Bits: number;
+  /** Bits kept of the coefficients of c₁ that are read. */
+  readonly c1Bits: number;
+  /** The slots that the receiver reads, increasing; the others are not sent and open to nothing. */
+  readonly reads: readonly number[];
+}
+
+export function compactBytes({ dimension }: LatticeParameters, { c0Bits, c1Bits, reads }: CompactFormat): number {
+  const element = (count: number, bits: number) =>
+    splitBits(bits).reduce((total, planeBits) => total + packedBytes(count, planeBits), 0);
+  return element(dimension, c0Bits) + element(reads.length, c1Bits);
+}
+
+/**
+ * Switches the modulus of c₀ to 2^c0Bits and of c₁ to 2^c1Bits, to the nearest, and packs the bits. One way: for
+ * the last step before sending, after which nothing can be added any more.
+ */
+export function encodeCompact(
+  parameters: LatticeParameters,
+  format: CompactFormat,
+  { c0, c1 }: LatticeCiphertext,
+): Uint8Array {
+  const bytes = new Uint8Array(compactBytes(parameters, format));
+  const offset = packTop(parameters, c0, format.c0Bits, undefined, bytes, 0);
+  packTop(parameters, c1, format.c1Bits, format.reads, bytes, offset);
+  return bytes;
+}
+
+/** A ciphertext of the same scheme again, its low bits and its unread slots zero. */
+export function decodeCompact(
+  parameters: LatticeParameters,
+  format: CompactFormat,
+  bytes: Uint8Array,
+): LatticeCiphertext {
+  requireLength("a compact lattice ciphertext", bytes, compactBytes(parameters, format));
+  const length = parameters.limbs * parameters.dimension;
+  const ciphertext = { c0: new Int32Array(length), c1: new Int32Array(length) };
+  const offset = unpackTop(parameters, bytes, 0, format.c0Bits, undefined, ciphertext.c0);
+  unpackTop(parameters, bytes, offset, format.c1Bits, format.reads, ciphertext.c1);
+  return ciphertext;
+}
+
+/** A value of more than 25 bits is packed as two planes, low bits first. */
+function splitBits(bits: number): number[] {
+  return bits <= LIMB_BITS ? [bits] : [bits - LIMB_BITS, LIMB_BITS];
+}
+
+/** `slots` says which coefficients; all of them if undefined. */
+function packTop(
+  parameters: LatticeParameters,
+  element: RingElement,
+  bits: number,
+  slots: readonly number[] | undefined,
+  into: Uint8Array,
+  offset: number,
+): number {
+  const { dimension: N, limbs } = parameters;
+  const unit = 2 ** (modulusBits(parameters) - bits);
+  const plane = new Int32Array(slots?.length ?? N);
+  let at = offset;
+  let weight = 1;
+  for (const planeBits of splitBits(bits)) {
+    const mask = 2 ** planeBits - 1;
+    for (let j = 0; j < plane.length; j++) {
+      const i = slots === undefined ? j : (slots[j] as number);
+      const value = (element[i] as number) + (limbs === 2 ? (element[N + i] as number) * LIMB : 0);
+      // Rounding up past the modulus wraps to 0: the mask keeps the low bits of any integer below 2⁵³.
+      plane[j] = Math.floor(Math.floor(value / unit + 0.5) / weight) & mask;
+    }
+    at = packBits(plane, planeBits, into, at);
+    weight *= mask + 1;
+  }
+  return at;
+}
+
+function unpackTop(
+  parameters: LatticeParameters,
+  bytes: Uint8Array,
+  offset: number,
+  bits: number,
+  slots: readonly number[] | undefined,
+  into: RingElement,
+): number {
+  const { dimension: N, limbs } = parameters;
+  const plane = new Int32Array(slots?.length ?? N);
+  let at = offset;
+  let weight = 2 ** (modulusBits(parameters) - bits);
+  for (const planeBits of splitBits(bits)) {
+    at = unpackBits(bytes, at, planeBits, plane);
+    for (let j = 0; j < plane.length; j++) {
+      const i = slots === undefined ? j : (slots[j] as number);
+      const value = (plane[j] as number) * weight;
+      const high = Math.floor(value / LIMB);
+      // The planes occupy different bits, so nothing carries.
+      into[i] = (into[i] as number) + (value - high * LIMB);
+      if (limbs === 2) into[N + i] = (into[N + i] as number) + high;
+    }
+    weight *= 2 ** planeBits;
+  }
+  return at;
+}

@@ -1,0 +1,33 @@
+/** Coefficients are kept in limbs of 25 bits, so that products with ternary polynomials are exact in doubles. */
+export const LIMB_BITS = 25;
+export const LIMB: number = 2 ** LIMB_BITS;
+export const LIMB_MASK: number = LIMB - 1;
+
+/**
+ * q = 2^{25·limbs}. A power of two, so that the plaintext modulus t = 2^b divides it: with a prime q, ⌊q·m/t⌉
+ * would leave a rounding error that depends on the message in the noise that the key holder sees.
+ *
+ * Security: "128-bit against quantum attacks by the HE Standard v1.1 table (log q ≤ 25 at N = 1024, 51 at 2048)",
+ * for uniform ternary secrets and σ ≈ 3.2. The more pessimistic core-SVP count gives about 103 bits.
+ */
+export interface LatticeParameters {
+  readonly set: "L1" | "L2";
+  /** N: slots of a ciphertext. */
+  readonly dimension: 1024 | 2048 | 4096;
+  /** q is 2^{25·limbs}: one limb in L1, two in L2. */
+  readonly limbs: 1 | 2;
+}
+
+/** All sets, smallest ciphertext first. */
+export const LATTICE_SETS: readonly LatticeParameters[] = [
+  { set: "L1", dimension: 1024, limbs: 1 },
+  { set: "L1", dimension: 2048, limbs: 1 },
+  { set: "L2", dimension: 2048, limbs: 2 },
+  { set: "L1", dimension: 4096, limbs: 1 },
+  { set: "L2", dimension: 4096, limbs: 2 },
+];
+
+/** log₂ q. */
+export function modulusBits({ limbs }: LatticeParameters): number {
+  return LIMB_BITS * limbs;
+}

@@ -1,0 +1,48 @@
+import type { Randomness } from "../randomness/index.ts";
+
+export interface KeyPair<PublicKey, SecretKey> {
+  readonly publicKey: PublicKey;
+  readonly secretKey: SecretKey;
+}
+
+/**
+ * Public-key encryption whose ciphertexts anybody can make anew (paper, Def. 2.8 and 2.9).
+ *
+ * Guarantees: `decrypt` inverts `encrypt`, and still does after as many `rerandomize` as the scheme's
+ * parameters allow; without the secret key, encryptions of two messages look alike, and so do
+ * rerandomizations of two ciphertexts. Not guaranteed: that the *key holder* cannot tell how often a
+ * ciphertext was rerandomized (ElGamal hides it, lattices do not), nor that a ciphertext cannot be altered:
+ * rerandomizable means malleable, which is why keys belong to devices (`device-key.ts`).
+ */
+export interface RerandomizableScheme<Message, PublicKey, SecretKey, Ciphertext> {
+  /** Names scheme and parameters; keys are derived under it. */
+  readonly id: string;
+
+  /**
+   * Takes all its randomness from `random`, so the same stream gives the same keys. The secret key comes
+   * first: `generateSecretKey` draws a prefix of what `generateKeys` draws, and returns the same secret key.
+   */
+  generateKeys(random: Randomness): KeyPair<PublicKey, SecretKey>;
+  generateSecretKey(random: Randomness): SecretKey;
+
+  encrypt(publicKey: PublicKey, message: Message, random: Randomness): Ciphertext;
+  rerandomize(publicKey: PublicKey, ciphertext: Ciphertext, random: Randomness): Ciphertext;
+  decrypt(secretKey: SecretKey, ciphertext: Ciphertext): Message;
+
+  /** Fixed sizes. `decode…` accepts exactly what `encode…` returns, else `LetheError` `bad-encoding`. */
+  readonly ciphertextBytes: number;
+  readonly publicKeyBytes: number;
+  encode(ciphertext: Ciphertext): Uint8Array;
+  decode(bytes: Uint8Array): Ciphertext;
+  encodePublicKey(publicKey: PublicKey): Uint8Array;
+  decodePublicKey(bytes: Uint8Array): PublicKey;
+}
+
+/** A scheme over a group of messages in which sums can be formed under encryption (paper, Def. 4.4: ⊕, Φ_*). */
+export interface AdditiveScheme<Message, PublicKey, SecretKey, Ciphertext>
+  extends RerandomizableScheme<Message, PublicKey, SecretKey, Ciphertext> {
+  /** Decrypts to the sum of the two messages. */
+  add(left: Ciphertext, right: Ciphertext): Ciphertext;
+  /** Decrypts to `factor` times the message; `factor` is public. */
+  scale(factor: number, ciphertext: Ciphertext): Ciphertext;
+}

@@ -1,0 +1,29 @@
+import { asciiBytes, xof } from "../xof.ts";
+
+/**
+ * Where random bytes come from: fills the array with independent uniform bytes. Always injected; everything
+ * that samples asks for exactly what it needs when it needs it, so that no future randomness lies in memory.
+ */
+export type Randomness = (into: Uint8Array) => void;
+
+/** The part of `globalThis.crypto` that `randomnessFrom` needs. */
+export interface RandomValues {
+  getRandomValues(array: Uint8Array<ArrayBuffer>): Uint8Array;
+}
+
+/** `getRandomValues` fills at most this many bytes a call (Web Cryptography API §10.1.1). */
+const LARGEST_REQUEST = 65_536;
+
+/** The platform's CSPRNG, `randomnessFrom(globalThis.crypto)`: the only source outside tests. */
+export function randomnessFrom(crypto: RandomValues): Randomness {
+  return (into) => {
+    for (let start = 0; start < into.length; start += LARGEST_REQUEST) {
+      crypto.getRandomValues(into.subarray(start, start + LARGEST_REQUEST) as Uint8Array<ArrayBuffer>);
+    }
+  };
+}
+
+/** Reproducible bytes for tests and simulations. Whoever knows the seed knows every secret drawn from it. */
+export function seededRandomnessForTests(seed: string | number): Randomness {
+  return xof("lethe seeded randomness for tests", asciiBytes(String(seed)));
+}

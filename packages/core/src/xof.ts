@@ -1,0 +1,33 @@
+import { turboshake128 } from "@noble/hashes/sha3-addons.js";
+
+/** Domain separation byte of TurboSHAKE128 for everything of Lethe's own (VDAF, §7, uses 0x01). */
+const DOMAIN = 0x1f;
+
+/** An endless stream of bytes; every call continues where the last one ended. */
+export type ByteStream = (into: Uint8Array) => void;
+
+/**
+ * TurboSHAKE128 of a label and parts, each preceded by its length, so that no two different inputs are
+ * hashed alike. With a uniform key of 16 bytes or more as the first part it is a pseudo-random function.
+ */
+export function xof(label: string, ...parts: readonly Uint8Array[]): ByteStream {
+  const hash = turboshake128.create({ D: DOMAIN });
+  for (const part of [asciiBytes(label), ...parts]) {
+    hash.update(lengthPrefix(part.length)).update(part);
+  }
+  return (into) => {
+    hash.xofInto(into);
+  };
+}
+
+function lengthPrefix(length: number): Uint8Array {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, length, true);
+  return bytes;
+}
+
+/** The bytes of a string of printable ASCII, which names and labels are made of. */
+export function asciiBytes(text: string): Uint8Array {
+  if (!/^[\x20-\x7e]*$/.test(text)) throw new TypeError("a label has a character that is not printable ASCII");
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}

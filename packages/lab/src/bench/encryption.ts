@@ -1,0 +1,105 @@
+import {
+  chooseLattice,
+  createElGamalCounter,
+  createLattice,
+  createNegacyclicFft,
+  type DeviceKeyContext,
+  decodeCompact,
+  deriveDeviceKeys,
+  deriveDeviceSecretKey,
+  encodeCompact,
+  LATTICE_SETS,
+  type LatticeParameters,
+  secret,
+} from "@lethe/core/encryption";
+import { addCentredBinomial, addTernary, randomnessFrom } from "@lethe/core/randomness";
+import { ristretto255 } from "@noble/curves/ed25519.js";
+import { type Measurement, microseconds } from "./stopwatch.ts";
+
+const random = randomnessFrom(globalThis.crypto);
+const T16 = 4;
+/** A day of five-minute ticks: 2·288 writes of two encryptions each, and one at sealing. */
+const ENCRYPTIONS_A_DAY = 4 * 288 + 1;
+
+/** Both schemes beside one `@noble/curves` Ristretto base multiplication, measured in the same run. */
+export function benchEncryption(report: (row: Measurement) => void): void {
+  const scalar = 0x0c1d2e3f405162738495a6b7c8d9eafb0c1d2e3f405162738495a6b7c8d9eafbn;
+  const unit = microseconds(() => void ristretto255.Point.BASE.multiply(scalar));
+  const time = (name: string, task: () => void): void => {
+    const value = microseconds(task);
+    report({ name, value, unit: "µs", ratio: value / unit });
+  };
+  report({ name: "noble Ristretto base multiplication", value: unit, unit: "µs", ratio: 1 });
+
+  const [l1] = LATTICE_SETS as readonly [LatticeParameters];
+  benchFirstSet(l1, time, report);
+  for (const parameters of LATTICE_SETS.slice(1)) {
+    const scheme = createLattice(parameters, T16);
+    const { publicKey } = scheme.generateKeys(random);
+    const ciphertext = scheme.trivial();
+    time(`${scheme.id}: add one encryption`, () => scheme.addEncryptionsOfZero(publicKey, ciphertext, 1, random));
+  }
+  benchElGamal(time, report);
+}
+
+type Time = (name: string, task: () => void) => void;
+
+function benchFirstSet(parameters: LatticeParameters, time: Time, report: (row: Measurement) => void): void {
+  const { dimension } = parameters;
+  const { format } = chooseLattice({ plaintextBits: T16, slots: dimension, encryptions: ENCRYPTIONS_A_DAY });
+  const scheme = createLattice(parameters, T16);
+  const master = secret(crypto.getRandomValues(new Uint8Array(32)));
+  const context: DeviceKeyContext = { task: "bench", window: 1, device: new Uint8Array(16), role: "tally", index: 0 };
+  const { publicKey, secretKey } = deriveDeviceKeys(scheme, master, context);
+  const ciphertext = scheme.trivial();
+  const sealed = encodeCompact(parameters, format, scheme.rerandomize(publicKey, ciphertext, random));
+  const stored = scheme.encode(ciphertext);
+  const name = `${scheme.id}:`;
+
+  time(`${name} add one encryption`, () => scheme.addEncryptionsOfZero(publicKey, ciphertext, 1, random));
+  // The parts of it that no other way of writing it can avoid.
+  const bytes = new Uint8Array(Math.ceil((dimension / 5) * 1.15) + 2 * 4 * Math.ceil((dimension * 4) / 3));
+  time(`${name}   its random bytes (${bytes.length})`, () => random(bytes));
+  const sums = new Int32Array(dimension);
+  time(`${name}   its samples, random bytes included`, () => {
+    addTernary(random, sums);
+    addCentredBinomial(random, sums);
+    addCentredBinomial(random, sums);
+  });
+  time(`${name}   its three FFTs`, threeTransforms(dimension));
+  time(`${name} add 100 encryptions at once`, () => scheme.addEncryptionsOfZero(publicKey, ciphertext, 100, random));
+  time(`${name} open a report, key derivation included`, () => {
+    scheme.decrypt(deriveDeviceSecretKey(scheme, master, context), decodeCompact(parameters, format, sealed));
+  });
+  time(`${name} decrypt`, () => void scheme.decrypt(secretKey, ciphertext));
+  time(`${name} derive a device's key pair`, () => void deriveDeviceKeys(scheme, master, context));
+  time(`${name} encode a state`, () => void scheme.encode(ciphertext));
+  time(`${name} decode a state`, () => void scheme.decode(stored));
+  time(`${name} encode a report`, () => void encodeCompact(parameters, format, ciphertext));
+  report({ name: `${name} state`, value: scheme.ciphertextBytes, unit: "bytes" });
+  report({ name: `${name} report, t = 16`, value: sealed.length, unit: "bytes" });
+  report({ name: `${name} public key`, value: scheme.publicKeyBytes, unit: "bytes" });
+}
+
+function threeTransforms(dimension: number): () => void {
+  const fft = createNegacyclicFft(dimension);
+  const values = new Float64Array(dimension);
+  return () => {
+    values.fill(1);
+    fft.forward(values);
+    fft.inverse(values);
+    fft.inverse(values);
+  };
+}
+
+function benchElGamal(time: Time, report: (row: Measurement) => void): void {
+  const scheme = createElGamalCounter({ minimum: 0, maximum: 1 });
+  const { publicKey, secretKey } = scheme.generateKeys(random);
+  const ciphertext = scheme.encrypt(publicKey, 1, random);
+  const bytes = scheme.encode(ciphertext);
+  time("elgamal: rerandomize", () => void scheme.rerandomize(publicKey, ciphertext, random));
+  time("elgamal: decrypt a bit", () => void scheme.decrypt(secretKey, ciphertext));
+  time("elgamal: encode", () => void scheme.encode(ciphertext));
+  time("elgamal: decode", () => void scheme.decode(bytes));
+  report({ name: "elgamal: ciphertext", value: scheme.ciphertextBytes, unit: "bytes" });
+}

@@ -1,0 +1,9 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["packages/*/src/**/*.test.ts"],
+    exclude: ["**/*.slow.test.ts", "**/node_modules/**", "**/dist/**"],
+    testTimeout: 60_000,
+  },
+});
