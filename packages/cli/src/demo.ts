@@ -1,8 +1,9 @@
 import { type DemoResult, runDemo } from "@lethe/lab/demo";
-import { Command } from "commander";
+import type { Command } from "commander";
 
-export function demoCommand(): Command {
-  return new Command("demo")
+export function addDemo(program: Command): void {
+  program
+    .command("demo")
     .description("keep, rewrite and open a small ledger, and show sizes and times")
     .option("--once", "end when the figures are there")
     .option("--json", "print JSON only")

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
-import { demoCommand } from "./demo.ts";
+import { addDemo } from "./demo.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   version: string;
@@ -10,8 +10,8 @@ const program = new Command("lethe")
   .description("telemetry that devices cannot remember")
   .version(version)
   .exitOverride()
-  .addCommand(demoCommand());
-for (const command of program.commands) command.exitOverride();
+  .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll("\n", " ")}\n`) });
+addDemo(program);
 
 try {
   await program.parseAsync();

@@ -1,7 +1,7 @@
 import type { Randomness } from "./randomness.ts";
 
 /** η: a sample is the difference of two sums of 21 fair bits. */
-export const CENTRED_BINOMIAL_ETA = 21;
+const CENTRED_BINOMIAL_ETA = 21;
 /** η/2, so that the standard deviation is 3.24. */
 export const CENTRED_BINOMIAL_VARIANCE: number = CENTRED_BINOMIAL_ETA / 2;
 

@@ -17,6 +17,7 @@ export function uniformBelow(random: Randomness, bound: number): number {
 /** `uniformBelow` for bounds of any size. */
 export function uniformBelowBig(random: Randomness, bound: bigint): bigint {
   if (bound < 1n) throw new RangeError(`a uniform integer needs a bound of at least 1, not ${bound}`);
+  if (bound === 1n) return 0n;
   const bits = (bound - 1n).toString(2).length;
   const bytes = new Uint8Array(Math.ceil(bits / 8));
   const topMask = 0xff >> (8 * bytes.length - bits);

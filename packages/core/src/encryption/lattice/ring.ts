@@ -11,7 +11,7 @@ export type RingElement = Int32Array;
 export type SmallPolynomial = Int32Array;
 
 /** The FFT of a small polynomial. */
-export type Spectrum = Float64Array;
+type Spectrum = Float64Array;
 
 /** The FFTs of a ring element's limbs, taken in [−2²⁴, 2²⁴), divided by N/2 for the inverse transform. */
 export type LimbSpectra = readonly Float64Array[];
@@ -47,6 +47,7 @@ export function createRing(parameters: LatticeParameters): Ring {
   const fft = createNegacyclicFft(N);
   // Every vector with coefficients in [−2²⁴, 2²⁴) has 2-norm at most 2²⁴·√N, every factor largestFactor·√N.
   const largestFactor = Math.floor(0.25 / productError(N, LIMB_HALF * Math.sqrt(N), Math.sqrt(N)));
+  const digitBits = Math.floor(Math.log2(largestFactor)) + 1;
   const product = new Float64Array(N);
   const centred = new Int32Array(limbs * N);
 
@@ -157,11 +158,10 @@ export function createRing(parameters: LatticeParameters): Ring {
   function multiply(target: RingElement, factor: SmallPolynomial): void {
     const spectra = transform(target);
     target.fill(0);
-    for (const { digit, weight } of signedDigits(factor, largestFactor)) {
-      const part = zero();
-      addProduct(part, spectra, transformSmall(digit));
-      scale(part, weight);
-      add(target, part);
+    // Horner's scheme, highest digit first.
+    for (const digit of signedDigits(factor, digitBits).toReversed()) {
+      scale(target, 2 ** digitBits);
+      addProduct(target, spectra, transformSmall(digit));
     }
   }
 
@@ -192,15 +192,14 @@ export function createRing(parameters: LatticeParameters): Ring {
   };
 }
 
-/** Σ weight·digit = factor, the weights powers of two, the digits' coefficients at most `largest`. */
-function signedDigits(factor: SmallPolynomial, largest: number): { digit: SmallPolynomial; weight: number }[] {
-  const bits = Math.floor(Math.log2(largest)) + 1;
+/** Σ_k 2^{bits·k}·digit_k = factor, with digits in [−2^{bits−1}, 2^{bits−1}). */
+function signedDigits(factor: SmallPolynomial, bits: number): SmallPolynomial[] {
+  const base = 2 ** bits;
   const digits = [];
   let rest = factor;
-  for (let weight = 1; rest.some((coefficient) => coefficient !== 0); weight *= 2 ** bits) {
-    // Balanced digits: in [−2^{bits−1}, 2^{bits−1}), and 2^{bits−1} ≤ largest.
-    const quotient = rest.map((coefficient) => Math.floor(coefficient / 2 ** bits + 0.5));
-    digits.push({ digit: rest.map((coefficient, i) => coefficient - (quotient[i] as number) * 2 ** bits), weight });
+  while (rest.some((coefficient) => coefficient !== 0)) {
+    const quotient = rest.map((coefficient) => Math.floor(coefficient / base + 0.5));
+    digits.push(rest.map((coefficient, i) => coefficient - (quotient[i] as number) * base));
     rest = quotient;
   }
   return digits;

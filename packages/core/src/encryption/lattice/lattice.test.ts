@@ -1,0 +1,236 @@
+import { describe, expect, it } from "vitest";
+import { addCentredBinomial, seededRandomnessForTests } from "../../randomness/index.ts";
+import { noiseVariance } from "./failure-bound.ts";
+import {
+  createLattice,
+  type LatticeCiphertext,
+  type LatticePublicKey,
+  type LatticeScheme,
+  openPhase,
+  ringFor,
+} from "./lattice.ts";
+import { LATTICE_SETS, type LatticeParameters, LIMB, modulusBits } from "./parameters.ts";
+
+const L1 = LATTICE_SETS[0] as LatticeParameters;
+const random = seededRandomnessForTests("lattice");
+
+/** What the key holder sees of an encryption of zeros: c₁ + c₀·s, centred. */
+function noiseOf(scheme: LatticeScheme, secretKey: ReturnType<LatticeScheme["generateSecretKey"]>) {
+  const { dimension: N, limbs } = scheme.parameters;
+  const q = 2 ** modulusBits(scheme.parameters);
+  return (ciphertext: LatticeCiphertext): Float64Array => {
+    const phase = openPhase(ringFor(scheme.parameters), secretKey, ciphertext);
+    return Float64Array.from({ length: N }, (_, i) => {
+      const value = (phase[i] as number) + (limbs === 2 ? (phase[N + i] as number) * LIMB : 0);
+      return value >= q / 2 ? value - q : value;
+    });
+  };
+}
+
+function standardDeviation(samples: readonly Float64Array[]): number {
+  const squares = samples.reduce((sum, sample) => sum + sample.reduce((inner, x) => inner + x * x, 0), 0);
+  return Math.sqrt(squares / samples.reduce((sum, { length }) => sum + length, 0));
+}
+
+describe("the noise", () => {
+  for (const parameters of LATTICE_SETS) {
+    it(`of ${parameters.set} ${parameters.dimension} has the formula's standard deviation within 2%`, () => {
+      const scheme = createLattice(parameters, 1);
+      for (const encryptions of [1, 7]) {
+        // Over keys as well as encryptions: for one key the norms of s and e shift it by a percent or so.
+        const samples = Array.from({ length: 60 }, () => {
+          const { publicKey, secretKey } = scheme.generateKeys(random);
+          const ciphertext = scheme.trivial();
+          scheme.addEncryptionsOfZero(publicKey, ciphertext, encryptions, random);
+          return noiseOf(scheme, secretKey)(ciphertext);
+        });
+        const ratio = standardDeviation(samples) / Math.sqrt(noiseVariance(parameters, { encryptions }));
+        expect(ratio).toBeGreaterThan(0.98);
+        expect(ratio).toBeLessThan(1.02);
+      }
+    });
+  }
+
+  it("grows by the 2-norm of a polynomial, as the formula says, within 2%", () => {
+    const scheme = createLattice(L1, 1);
+    const multipliedBy = new Int32Array(1024).fill(1, 0, 50);
+    const samples = Array.from({ length: 400 }, () => {
+      const { publicKey, secretKey } = scheme.generateKeys(random);
+      const ciphertext = scheme.trivial();
+      scheme.addEncryptionsOfZero(publicKey, ciphertext, 3, random);
+      scheme.multiply(ciphertext, multipliedBy);
+      scheme.addEncryptionsOfZero(publicKey, ciphertext, 1, random);
+      return noiseOf(scheme, secretKey)(ciphertext);
+    });
+    const expected = noiseVariance(L1, { encryptions: 3, multipliedBy, encryptionsAfter: 1 });
+    expect(expected / noiseVariance(L1, { encryptions: 1 })).toBeCloseTo(3 * 50 + 1, 6);
+    expect(Math.abs(standardDeviation(samples) / Math.sqrt(expected) - 1)).toBeLessThan(0.02);
+  });
+
+  it("added 3,000 at once decrypts like 3,000 added one by one", () => {
+    const scheme = createLattice(L1, 4);
+    const { publicKey, secretKey } = scheme.generateKeys(random);
+    const together = scheme.trivial();
+    scheme.addEncryptionsOfZero(publicKey, together, 3000, random);
+    const ratio =
+      standardDeviation([noiseOf(scheme, secretKey)(together)]) / Math.sqrt(noiseVariance(L1, { encryptions: 3000 }));
+    // One key and one ciphertext: 1,024 coefficients and the key's norms.
+    expect(Math.abs(ratio - 1)).toBeLessThan(0.15);
+    expect(scheme.decrypt(secretKey, together).every((slot) => slot === 0)).toBe(true);
+  });
+});
+
+/** a itself: what c₀ becomes for u = 1 without errors. */
+function expandedA(publicKey: LatticePublicKey): Int32Array {
+  const ring = ringFor(L1);
+  const a = ring.zero();
+  const one = new Int32Array(1024);
+  one[0] = 1;
+  ring.addProduct(a, publicKey.aSpectra, ring.transformSmall(one));
+  return a;
+}
+
+describe("X^k·Enc(0) and Enc(0) have the same distribution for the key holder", () => {
+  const scheme = createLattice(L1, 1);
+  const { publicKey, secretKey } = scheme.generateKeys(random);
+  const noise = noiseOf(scheme, secretKey);
+  const ENCRYPTIONS = 4000;
+  // Five standard deviations of a normal variable: false alarms below 6e-7 a comparison.
+  const ALARM = 5;
+
+  /**
+   * If the samples of u had mean m ≠ 0, the noise −e·u + … would have mean −m·e·(1 + X + … + X^{N−1}), and rotating by k
+   * would change it. The projection onto that difference tells X^k·Enc(0) from Enc(0) best; here in units of its own
+   * standard deviation. The key holder knows e = −(b + a·s).
+   */
+  function distinguish(addEncryption: (ciphertext: LatticeCiphertext) => void, k: number): number {
+    const e = noise({ c0: expandedA(publicKey), c1: publicKey.b });
+    const mean = timesOnes(e);
+    const rotated = rotate(mean, k);
+    const difference = mean.map((x, i) => x - (rotated[i] as number));
+    const scores = Array.from({ length: ENCRYPTIONS }, (_, i) => {
+      const ciphertext = scheme.trivial();
+      addEncryption(ciphertext);
+      if (i % 2 === 1) scheme.rotate(ciphertext, k);
+      const projection = noise(ciphertext).reduce((sum, x, j) => sum + x * (difference[j] as number), 0);
+      return i % 2 === 0 ? projection : -projection;
+    });
+    const average = scores.reduce((sum, score) => sum + score, 0) / ENCRYPTIONS;
+    const variance = scores.reduce((sum, score) => sum + (score - average) ** 2, 0) / (ENCRYPTIONS - 1);
+    return Math.abs(average) / Math.sqrt(variance / ENCRYPTIONS);
+  }
+
+  /** x·(1 + … + X^{N−1}). */
+  function timesOnes(x: Float64Array): Float64Array {
+    const total = x.reduce((sum, value) => sum + value, 0);
+    let upTo = 0;
+    return x.map((value) => {
+      upTo += value;
+      return 2 * upTo - total;
+    });
+  }
+
+  /** x·X^k for 0 ≤ k ≤ N. */
+  function rotate(x: Float64Array, k: number): Float64Array {
+    return x.map((_, i) => (i >= k ? (x[i - k] as number) : -(x[i - k + 1024] as number)));
+  }
+
+  /** One encryption of zero, but u from bytes modulo 3, in which −1 is more frequent by 1/256. */
+  function addBiasedEncryption({ c0, c1 }: LatticeCiphertext): void {
+    const ring = ringFor(L1);
+    const bytes = new Uint8Array(1024);
+    random(bytes);
+    const u = ring.transformSmall(Int32Array.from(bytes, (byte) => (byte % 3) - 1));
+    ring.addProduct(c0, publicKey.aSpectra, u);
+    ring.addProduct(c1, publicKey.bSpectra, u);
+    for (const c of [c0, c1]) {
+      const error = new Int32Array(1024);
+      addCentredBinomial(random, error);
+      ring.addSmall(c, error);
+    }
+  }
+
+  it("no rotation is told apart", () => {
+    for (const k of [1, 512, 1024]) {
+      expect(distinguish((c) => scheme.addEncryptionsOfZero(publicKey, c, 1, random), k)).toBeLessThan(ALARM);
+    }
+  });
+
+  it("the same test tells them apart when u is drawn as a byte modulo 3", () => {
+    expect(distinguish(addBiasedEncryption, 1024)).toBeGreaterThan(ALARM);
+  });
+});
+
+describe("the in-place operations", () => {
+  const scheme = createLattice(L1, 4);
+  const { publicKey, secretKey } = scheme.generateKeys(random);
+
+  it("rotate moves slot j to j + k, with the sign changed past the end", () => {
+    const ciphertext = scheme.trivial();
+    scheme.addToSlot(ciphertext, 3, 5);
+    scheme.addToSlot(ciphertext, 1020, 7);
+    scheme.addEncryptionsOfZero(publicKey, ciphertext, 1, random);
+    scheme.rotate(ciphertext, 10);
+    const opened = scheme.decrypt(secretKey, ciphertext);
+    expect(opened[13]).toBe(5);
+    expect(opened[6]).toBe(16 - 7);
+    expect(opened.reduce((sum, value) => sum + value, 0)).toBe(5 + 9);
+  });
+
+  it("addToSlot counts modulo t in every set, at both ends of the slot range", () => {
+    for (const [parameters, plaintextBits] of [
+      ...LATTICE_SETS.map((set) => [set, 4] as const),
+      [LATTICE_SETS[2], 20],
+      [LATTICE_SETS[2], 25],
+      [LATTICE_SETS[2], 26],
+      [LATTICE_SETS[2], 30],
+      [LATTICE_SETS[4], 30],
+    ] as [LatticeParameters, number][]) {
+      const wide = createLattice(parameters, plaintextBits);
+      const keys = wide.generateKeys(random);
+      const t = 2 ** plaintextBits;
+      const last = parameters.dimension - 1;
+      const ciphertext = wide.trivial();
+      wide.addEncryptionsOfZero(keys.publicKey, ciphertext, 2, random);
+      for (const value of [t - 1, t - 1, 5]) wide.addToSlot(ciphertext, 0, value);
+      wide.addToSlot(ciphertext, last, t - 1);
+      const opened = wide.decrypt(keys.secretKey, ciphertext);
+      expect([opened[0], opened[1], opened[last]]).toEqual([3, 0, t - 1]);
+    }
+  });
+
+  it("refuse slots and values that do not exist", () => {
+    const ciphertext = scheme.trivial();
+    for (const slot of [-1, 1024, 0.5]) expect(() => scheme.addToSlot(ciphertext, slot, 1)).toThrow(RangeError);
+    for (const value of [-1, 16, 0.5]) expect(() => scheme.addToSlot(ciphertext, 0, value)).toThrow(RangeError);
+    expect(() => scheme.addEncryptionsOfZero(publicKey, ciphertext, -1, random)).toThrow(RangeError);
+    expect(() => scheme.encrypt(publicKey, new Int32Array(3), random)).toThrow("a message has 1024 slots, not 3");
+    for (const bits of [0, 25, 1.5]) expect(() => createLattice(L1, bits)).toThrow(RangeError);
+  });
+});
+
+describe("keys", () => {
+  const scheme = createLattice(L1, 4);
+
+  it("b + a·s = −e is small: the noise of the public key has standard deviation 3.24", () => {
+    const errors = Array.from({ length: 30 }, () => {
+      const { publicKey, secretKey } = scheme.generateKeys(random);
+      return noiseOf(scheme, secretKey)({ c0: expandedA(publicKey), c1: publicKey.b });
+    });
+    expect(Math.abs(standardDeviation(errors) / Math.sqrt(10.5) - 1)).toBeLessThan(0.02);
+  });
+
+  it("under another key an encryption opens to noise", () => {
+    const { publicKey } = scheme.generateKeys(random);
+    const other = scheme.generateKeys(random);
+    const opened = scheme.decrypt(other.secretKey, scheme.encrypt(publicKey, new Int32Array(1024), random));
+    const counts = new Array<number>(16).fill(0);
+    for (const slot of opened) counts[slot] = (counts[slot] as number) + 1;
+    // Uniform over 16 values: χ² with 15 degrees of freedom, 1 − 1e-6 quantile 56.5.
+    expect(counts.reduce((sum, count) => sum + (count - 64) ** 2 / 64, 0)).toBeLessThan(56.5);
+  });
+
+  it("an all-zero b is refused", () => {
+    expect(() => scheme.decodePublicKey(new Uint8Array(scheme.publicKeyBytes))).toThrow("zero is not a public key");
+  });
+});

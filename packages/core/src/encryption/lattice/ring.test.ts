@@ -1,0 +1,120 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { addTernary, seededRandomnessForTests } from "../../randomness/index.ts";
+import { LATTICE_SETS, type LatticeParameters, LIMB, modulusBits } from "./parameters.ts";
+import { createRing, type Ring, type RingElement } from "./ring.ts";
+
+/** The same ring in big integers, written as plainly as possible. */
+function reference(parameters: LatticeParameters) {
+  const { dimension: N, limbs } = parameters;
+  const q = 1n << BigInt(modulusBits(parameters));
+  const reduce = (value: bigint): bigint => ((value % q) + q) % q;
+  return {
+    read: (element: RingElement): bigint[] =>
+      Array.from({ length: N }, (_, i) =>
+        Array.from({ length: limbs }, (_, l) => BigInt(element[l * N + i] as number) << BigInt(25 * l)).reduce(
+          (sum, limb) => sum + limb,
+        ),
+      ),
+    map: (values: bigint[], change: (value: bigint, i: number) => bigint): bigint[] =>
+      values.map((value, i) => reduce(change(value, i))),
+    multiply: (x: bigint[], y: Int32Array): bigint[] => {
+      const z = new Array<bigint>(N).fill(0n);
+      y.forEach((factor, j) => {
+        if (factor === 0) return;
+        for (let i = 0; i < N; i++) {
+          const at = (i + j) % N;
+          const term = (x[i] as bigint) * BigInt(factor);
+          z[at] = (z[at] as bigint) + (i + j < N ? term : -term);
+        }
+      });
+      return z.map(reduce);
+    },
+  };
+}
+
+function uniformElement(ring: Ring, seed: number): RingElement {
+  const element = ring.zero();
+  const words = new Uint32Array(element.length);
+  seededRandomnessForTests(seed)(new Uint8Array(words.buffer));
+  return element.map((_, i) => (words[i] as number) % LIMB);
+}
+
+for (const parameters of LATTICE_SETS) {
+  const { set, dimension: N } = parameters;
+  const ring = createRing(parameters);
+  const { read, map, multiply } = reference(parameters);
+  const runs = { numRuns: 20 };
+
+  describe(`the ring of ${set} ${N}`, () => {
+    it("adds, negates, scales and rotates as in big integers", () => {
+      const smallFactor = fc.integer({ min: -(2 ** 25) + 1, max: 2 ** 25 - 1 });
+      fc.assert(
+        fc.property(fc.nat(), fc.nat(), smallFactor, fc.integer({ min: -3 * N, max: 3 * N }), (s1, s2, factor, k) => {
+          const [x, y] = [uniformElement(ring, s1), uniformElement(ring, s2)];
+          const [before, other] = [read(x), read(y)];
+          ring.add(x, y);
+          expect(read(x)).toEqual(map(before, (value, i) => value + (other[i] as bigint)));
+          ring.negate(y);
+          expect(read(y)).toEqual(map(other, (value) => -value));
+          const scaled = uniformElement(ring, s1);
+          ring.scale(scaled, factor);
+          expect(read(scaled)).toEqual(map(before, (value) => value * BigInt(factor)));
+          const rotated = uniformElement(ring, s1);
+          ring.rotate(rotated, k);
+          const unit = new Int32Array(N);
+          const shift = ((k % (2 * N)) + 2 * N) % (2 * N);
+          unit[shift % N] = shift < N ? 1 : -1;
+          expect(read(rotated)).toEqual(multiply(before, unit));
+        }),
+        runs,
+      );
+    });
+
+    it("adds small polynomials with carries and borrows", () => {
+      const small = new Int32Array(N).map((_, i) => (i % 2 === 0 ? 1 : -1) * i * 1000);
+      for (const x of [ring.zero(), ring.zero().fill(LIMB - 1), uniformElement(ring, 5)]) {
+        const before = read(x);
+        ring.addSmall(x, small);
+        expect(read(x)).toEqual(map(before, (value, i) => value + BigInt(small[i] as number)));
+      }
+    });
+
+    it("multiplies exactly: ternary, the largest sums of samples, worst cases", () => {
+      const ternary = new Int32Array(N);
+      addTernary(seededRandomnessForTests("ternary factor"), ternary);
+      const factors = [
+        ternary,
+        new Int32Array(N).fill(1),
+        ternary.map((digit) => digit * ring.largestFactor),
+        new Int32Array(N).fill(ring.largestFactor),
+        new Int32Array(N).map((_, i) => (i % 2 === 0 ? ring.largestFactor : -ring.largestFactor)),
+      ];
+      const elements = [uniformElement(ring, 1), ring.zero().fill(LIMB / 2), ring.zero().fill(LIMB / 2 - 1)];
+      for (const [i, factor] of factors.entries()) {
+        const element = elements[i % elements.length] as RingElement;
+        const target = uniformElement(ring, 99);
+        const before = read(target);
+        const product = multiply(read(element), factor);
+        ring.addProduct(target, ring.transform(element), ring.transformSmall(factor));
+        expect(read(target)).toEqual(map(before, (value, j) => value + (product[j] as bigint)));
+      }
+    });
+
+    it("multiplies exactly by weights of any size, in digits", () => {
+      const weights = new Int32Array(N).map((_, i) =>
+        i < 40 ? (i % 2 === 0 ? 1 : -1) * (2 ** 30 - i * 12_345_678) : 0,
+      );
+      const target = uniformElement(ring, 7);
+      const expected = multiply(read(target), weights);
+      ring.multiply(target, weights);
+      expect(read(target)).toEqual(expected);
+    });
+  });
+}
+
+it("scaling refuses factors for which limbs would not be exact", () => {
+  const ring = createRing(LATTICE_SETS[0] as LatticeParameters);
+  for (const factor of [LIMB, -LIMB, 0.5, Number.NaN])
+    expect(() => ring.scale(ring.zero(), factor)).toThrow(RangeError);
+});

@@ -1,0 +1,21 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+
+it("npm run bench -- --json gives names, values and units, and the promised ratios hold", () => {
+  const main = fileURLToPath(new URL("../../dist/bench/main.js", import.meta.url));
+  const { status, stdout } = spawnSync(process.execPath, [main, "--json"], { encoding: "utf8" });
+  expect(status).toBe(0);
+  const rows = JSON.parse(stdout) as { name: string; value: number; unit: string }[];
+  for (const row of rows) {
+    expect(Object.keys(row)).toEqual(["name", "value", "unit"]);
+    expect(row.value).toBeGreaterThan(0);
+  }
+  const value = (name: string): number => rows.find((row) => row.name === name)?.value ?? Number.NaN;
+  expect(value("lattice L1 1024: add one encryption / noble base multiplication")).toBeLessThanOrEqual(0.35);
+  expect(
+    value("lattice L1 1024: open a report, key derivation included / noble base multiplication"),
+  ).toBeLessThanOrEqual(0.5);
+  expect(value("lattice L1 1024: state")).toBe(6400);
+  expect(value("lattice L1 1024: report, t = 16")).toBeLessThanOrEqual(2500);
+});
