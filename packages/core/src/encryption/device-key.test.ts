@@ -5,7 +5,7 @@ import { xof } from "../xof.ts";
 import { type DeviceKeyContext, deriveDeviceKeys, deriveDeviceSecretKey } from "./device-key.ts";
 import { createElGamalCounter, elgamalGroup } from "./elgamal/elgamal.ts";
 import { createLattice } from "./lattice/lattice.ts";
-import { LATTICE_SETS, type LatticeParameters } from "./lattice/parameters.ts";
+import { LATTICE_SETS } from "./lattice/parameters.ts";
 import { secret } from "./secret.ts";
 
 const master = secret(new Uint8Array(32).fill(9));
@@ -24,7 +24,7 @@ const others: DeviceKeyContext[] = [
   { ...context, role: "helper" },
   { ...context, index: 1 },
 ];
-const lattice = createLattice(LATTICE_SETS[0] as LatticeParameters, 4);
+const lattice = createLattice(LATTICE_SETS[0], 4);
 const random = seededRandomnessForTests("device keys");
 
 function digest(bytes: Uint8Array): string {
@@ -63,7 +63,7 @@ describe("device keys", () => {
     for (const other of others) keys.push(publicKey(other));
     expect(new Set(keys).size).toBe(keys.length);
 
-    const longer = createLattice(LATTICE_SETS[1] as LatticeParameters, 4);
+    const longer = createLattice(LATTICE_SETS[1], 4);
     const short = deriveDeviceSecretKey(lattice, master, context).reveal();
     const long = deriveDeviceSecretKey(longer, master, context).reveal();
     expect(long.subarray(0, 1024)).not.toEqual(short);

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { seededRandomnessForTests } from "../randomness/index.ts";
 import { elgamalGroup } from "./elgamal/elgamal.ts";
 import { createLattice } from "./lattice/lattice.ts";
-import { LATTICE_SETS, type LatticeParameters } from "./lattice/parameters.ts";
+import { LATTICE_SETS } from "./lattice/parameters.ts";
 import { secret } from "./secret.ts";
 
 it("a secret shows as [secret] however it is printed", () => {
@@ -17,7 +17,7 @@ it("a secret shows as [secret] however it is printed", () => {
 
 it("secret keys of both schemes print as [secret]", () => {
   const random = seededRandomnessForTests("secret keys");
-  for (const scheme of [elgamalGroup, createLattice(LATTICE_SETS[0] as LatticeParameters, 4)]) {
+  for (const scheme of [elgamalGroup, createLattice(LATTICE_SETS[0], 4)]) {
     expect(inspect(scheme.generateSecretKey(random))).toBe("[secret]");
   }
 });

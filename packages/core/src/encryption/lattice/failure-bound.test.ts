@@ -4,9 +4,9 @@ import { chooseLattice } from "./choose.ts";
 import { compactBytes, decodeCompact, encodeCompact } from "./compact.ts";
 import { log2FailureBound, noiseVariance } from "./failure-bound.ts";
 import { createLattice } from "./lattice.ts";
-import { LATTICE_SETS, type LatticeParameters } from "./parameters.ts";
+import { LATTICE_SETS } from "./parameters.ts";
 
-const L1 = LATTICE_SETS[0] as LatticeParameters;
+const L1 = LATTICE_SETS[0];
 const random = seededRandomnessForTests("failure bound");
 
 /** log₂ of Chernoff's 2·E[e^{λZ}]·e^{−λB}, with E computed exactly over all samples, for unmultiplied encryptions. */

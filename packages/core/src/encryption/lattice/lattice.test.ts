@@ -11,7 +11,7 @@ import {
 } from "./lattice.ts";
 import { LATTICE_SETS, type LatticeParameters, LIMB, modulusBits } from "./parameters.ts";
 
-const L1 = LATTICE_SETS[0] as LatticeParameters;
+const L1 = LATTICE_SETS[0];
 const random = seededRandomnessForTests("lattice");
 
 /** What the key holder sees of an encryption of zeros: c₁ + c₀·s, centred. */

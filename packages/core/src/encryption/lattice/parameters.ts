@@ -19,7 +19,13 @@ export interface LatticeParameters {
 }
 
 /** All sets, smallest ciphertext first. */
-export const LATTICE_SETS: readonly LatticeParameters[] = [
+export const LATTICE_SETS: readonly [
+  LatticeParameters,
+  LatticeParameters,
+  LatticeParameters,
+  LatticeParameters,
+  LatticeParameters,
+] = [
   { set: "L1", dimension: 1024, limbs: 1 },
   { set: "L1", dimension: 2048, limbs: 1 },
   { set: "L2", dimension: 2048, limbs: 2 },

@@ -114,7 +114,7 @@ for (const parameters of LATTICE_SETS) {
 }
 
 it("scaling refuses factors for which limbs would not be exact", () => {
-  const ring = createRing(LATTICE_SETS[0] as LatticeParameters);
+  const ring = createRing(LATTICE_SETS[0]);
   for (const factor of [LIMB, -LIMB, 0.5, Number.NaN])
     expect(() => ring.scale(ring.zero(), factor)).toThrow(RangeError);
 });
