@@ -18,9 +18,9 @@ function isInstalled() {
   return existsSync(installed) && statSync(installed).mtimeMs >= statSync(join(root, "package-lock.json")).mtimeMs;
 }
 
-const [major] = process.versions.node.split(".").map(Number);
-if (major < 20) {
-  console.error(`Lethe needs Node 20 or later; this is ${process.version}.`);
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(`Lethe needs Node 20.19 or later; this is ${process.version}.`);
   process.exit(2);
 }
 if (!isInstalled()) {

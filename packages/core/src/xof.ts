@@ -4,7 +4,11 @@ import { turboshake128 } from "@noble/hashes/sha3-addons.js";
 const DOMAIN = 0x1f;
 
 /** An endless stream of bytes; every call continues where the last one ended. */
-export type ByteStream = (into: Uint8Array) => void;
+export interface ByteStream {
+  (into: Uint8Array): void;
+  /** Overwrites the sponge, from whose state everything that went in could be computed backwards. */
+  destroy(): void;
+}
 
 /**
  * TurboSHAKE128 of a label and parts, each preceded by its length, so that no two different inputs are
@@ -15,9 +19,10 @@ export function xof(label: string, ...parts: readonly Uint8Array[]): ByteStream 
   for (const part of [asciiBytes(label), ...parts]) {
     hash.update(lengthPrefix(part.length)).update(part);
   }
-  return (into) => {
+  const read = (into: Uint8Array): void => {
     hash.xofInto(into);
   };
+  return Object.assign(read, { destroy: () => hash.destroy() });
 }
 
 function lengthPrefix(length: number): Uint8Array {

@@ -1,3 +1,4 @@
+import type { Randomness } from "../randomness/index.ts";
 import { asciiBytes, xof } from "../xof.ts";
 import type { KeyPair, RerandomizableScheme } from "./rerandomizable.ts";
 import type { Secret } from "./secret.ts";
@@ -54,7 +55,7 @@ function withKeyStream<T>(
   schemeId: string,
   master: Secret<Uint8Array>,
   context: DeviceKeyContext,
-  use: (stream: (into: Uint8Array) => void) => T,
+  use: (stream: Randomness) => T,
 ): T {
   const masterBytes = master.reveal();
   if (masterBytes.length !== MASTER_BYTES) {
@@ -64,7 +65,7 @@ function withKeyStream<T>(
     throw new RangeError(`a device id has ${DEVICE_BYTES} bytes, not ${context.device.length}`);
   }
   const deviceKey = new Uint8Array(MASTER_BYTES);
-  xof(
+  const prf = xof(
     "lethe device key",
     masterBytes,
     asciiBytes(context.task),
@@ -73,10 +74,14 @@ function withKeyStream<T>(
     asciiBytes(context.role),
     asciiBytes(schemeId),
     decimal("index", context.index),
-  )(deviceKey);
+  );
+  prf(deviceKey);
+  prf.destroy();
+  const stream = xof("lethe key generation", deviceKey);
   try {
-    return use(xof("lethe key generation", deviceKey));
+    return use(stream);
   } finally {
+    stream.destroy();
     deviceKey.fill(0);
   }
 }

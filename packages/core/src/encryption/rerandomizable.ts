@@ -6,7 +6,7 @@ export interface KeyPair<PublicKey, SecretKey> {
 }
 
 /**
- * Public-key encryption whose ciphertexts anybody can make anew (paper, Def. 2.8 and 2.9).
+ * Public-key encryption whose ciphertexts anybody can make anew (paper, def:pke and def:rerandomizable).
  *
  * Guarantees: `decrypt` inverts `encrypt`, and still does after as many `rerandomize` as the scheme's
  * parameters allow; without the secret key, encryptions of two messages look alike, and so do
@@ -17,6 +17,8 @@ export interface KeyPair<PublicKey, SecretKey> {
 export interface RerandomizableScheme<Message, PublicKey, SecretKey, Ciphertext> {
   /** Names scheme and parameters; keys are derived under it. */
   readonly id: string;
+  /** Whether Rerandomize^t(Enc(m)) has the distribution of Enc(m) even for the key holder. */
+  readonly hidesRerandomizations: boolean;
 
   /**
    * Takes all its randomness from `random`, so the same stream gives the same keys. The secret key comes
@@ -38,7 +40,7 @@ export interface RerandomizableScheme<Message, PublicKey, SecretKey, Ciphertext>
   decodePublicKey(bytes: Uint8Array): PublicKey;
 }
 
-/** A scheme over a group of messages in which sums can be formed under encryption (paper, Def. 4.4: ⊕, Φ_*). */
+/** A scheme over a group of messages in which sums can be formed under encryption (paper, def:phe: ⊕, Φ_*). */
 export interface AdditiveScheme<Message, PublicKey, SecretKey, Ciphertext>
   extends RerandomizableScheme<Message, PublicKey, SecretKey, Ciphertext> {
   /** Decrypts to the sum of the two messages. */

@@ -27,3 +27,28 @@ export function randomnessFrom(crypto: RandomValues): Randomness {
 export function seededRandomnessForTests(seed: string | number): Randomness {
   return xof("lethe seeded randomness for tests", asciiBytes(String(seed)));
 }
+
+/**
+ * Runs `use` with randomness that is fetched in blocks, for many small draws in one go. What was fetched and not used
+ * is overwritten before this returns.
+ */
+export function withBufferedRandomness<T>(random: Randomness, use: (buffered: Randomness) => T): T {
+  const buffer = new Uint8Array(4096);
+  let at = buffer.length;
+  const buffered: Randomness = (into) => {
+    if (into.length > buffer.length) return random(into);
+    if (at + into.length > buffer.length) {
+      random(buffer);
+      at = 0;
+    }
+    for (let i = 0; i < into.length; i++, at++) {
+      into[i] = buffer[at] as number;
+      buffer[at] = 0;
+    }
+  };
+  try {
+    return use(buffered);
+  } finally {
+    buffer.fill(0);
+  }
+}

@@ -2,6 +2,7 @@ import type { Randomness } from "./randomness.ts";
 
 /** The largest bound of `uniformBelow`: six bytes, exact in a double. */
 const LARGEST_BOUND = 2 ** 48;
+const scratch = Array.from({ length: 7 }, (_, length) => new Uint8Array(length));
 
 /**
  * A uniform integer in [0, bound), by rejection below the next power of two. How often it draws depends on
@@ -11,13 +12,29 @@ export function uniformBelow(random: Randomness, bound: number): number {
   if (!Number.isInteger(bound) || bound < 1 || bound > LARGEST_BOUND) {
     throw new RangeError(`a uniform integer needs a bound from 1 to 2^48, not ${bound}`);
   }
-  return Number(uniformBelowBig(random, BigInt(bound)));
+  const bits = bitLength(bound - 1);
+  const bytes = scratch[Math.ceil(bits / 8)] as Uint8Array;
+  const topMask = 0xff >> (8 * bytes.length - bits);
+  for (;;) {
+    random(bytes);
+    let value = 0;
+    for (let i = 0; i < bytes.length; i++) value = 256 * value + ((bytes[i] as number) & (i === 0 ? topMask : 0xff));
+    if (value < bound) {
+      bytes.fill(0);
+      return value;
+    }
+  }
+}
+
+/** Bits of an integer from 0 to 2⁴⁸. */
+function bitLength(value: number): number {
+  const high = Math.floor(value / 2 ** 32);
+  return high > 0 ? 64 - Math.clz32(high) : 32 - Math.clz32(value);
 }
 
 /** `uniformBelow` for bounds of any size. */
 export function uniformBelowBig(random: Randomness, bound: bigint): bigint {
-  if (bound < 1n) throw new RangeError(`a uniform integer needs a bound of at least 1, not ${bound}`);
-  if (bound === 1n) return 0n;
+  if (bound <= LARGEST_BOUND) return BigInt(uniformBelow(random, Number(bound)));
   const bits = (bound - 1n).toString(2).length;
   const bytes = new Uint8Array(Math.ceil(bits / 8));
   const topMask = 0xff >> (8 * bytes.length - bits);

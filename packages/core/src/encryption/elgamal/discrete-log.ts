@@ -4,10 +4,10 @@ import { BASE, IDENTITY } from "./ristretto.ts";
 /** Finds the integer m of a known range with m·G equal to the point, or undefined. */
 export type DiscreteLog = (point: RistrettoPoint) => number | undefined;
 
-/** Past this many entries (two megabytes or so) the table stops growing and giant steps take over. */
-const LARGEST_TABLE = 1 << 13;
-/** Beyond this a search takes minutes; a counter that wide belongs in the lattice scheme. */
-const LARGEST_RANGE = 2 ** 40;
+/** Up to this many entries the table holds the whole range; a larger range has a table of its square root, or this. */
+const SMALL_TABLE = 1 << 13;
+/** Beyond this, table and search take seconds; a counter that wide belongs in the lattice scheme. */
+const LARGEST_RANGE = 2 ** 32;
 
 /**
  * Baby steps and giant steps over [minimum, maximum]: a table of j·G for j below about √range (all of the range
@@ -17,19 +17,15 @@ const LARGEST_RANGE = 2 ** 40;
 export function createDiscreteLog(minimum: number, maximum: number): DiscreteLog {
   const size = maximum - minimum + 1;
   if (!Number.isSafeInteger(minimum) || !Number.isSafeInteger(maximum) || size < 1 || size > LARGEST_RANGE) {
-    throw new RangeError(`counters need whole bounds, at most 2^40 apart, not [${minimum}, ${maximum}]`);
+    throw new RangeError(`counters need whole bounds, at most 2^32 apart, not [${minimum}, ${maximum}]`);
   }
-  const babySteps = Math.max(Math.min(size, LARGEST_TABLE), Math.ceil(Math.sqrt(size)));
-  const table = new Map<string, number>();
-  let multiple = IDENTITY;
-  for (let j = 0; j < babySteps; j++) {
-    table.set(multiple.toHex(), j);
-    multiple = multiple.add(BASE);
-  }
-  const giantStep = multiple.negate();
+  const babySteps = Math.max(Math.min(size, SMALL_TABLE), Math.ceil(Math.sqrt(size)));
+  const giantStep = multiplyByInteger(BASE, -babySteps);
   const shift = multiplyByInteger(BASE, -minimum);
+  let table: Map<string, number> | undefined;
 
   return (point) => {
+    table ??= babyStepTable(babySteps); // only those who decrypt need it
     let rest = point.add(shift);
     for (let start = 0; start < size; start += babySteps) {
       const j = table.get(rest.toHex());
@@ -38,6 +34,17 @@ export function createDiscreteLog(minimum: number, maximum: number): DiscreteLog
     }
     return undefined;
   };
+}
+
+/** The encodings of 0·G, 1·G, … */
+function babyStepTable(size: number): Map<string, number> {
+  const table = new Map<string, number>();
+  let multiple = IDENTITY;
+  for (let j = 0; j < size; j++) {
+    table.set(multiple.toHex(), j);
+    multiple = multiple.add(BASE);
+  }
+  return table;
 }
 
 /** factor·point for a public integer, zero and negative included. */

@@ -25,7 +25,7 @@ describe("the discrete logarithm over a known range", () => {
     for (const [minimum, maximum] of [
       [1, 0],
       [0.5, 3],
-      [0, 2 ** 41],
+      [0, 2 ** 33],
       [Number.NaN, 1],
     ] as [number, number][]) {
       expect(() => createDiscreteLog(minimum, maximum)).toThrow(RangeError);

@@ -29,6 +29,7 @@ type Counter = AdditiveScheme<number, ElGamalPublicKey, ElGamalSecretKey, ElGama
  */
 export const elgamalGroup: Group = {
   id: "elgamal ristretto255",
+  hidesRerandomizations: true,
   generateKeys,
   generateSecretKey: (random) => secret(randomScalar(random)),
   encrypt,
@@ -51,7 +52,7 @@ export function createElGamalCounter({ minimum, maximum }: { minimum: number; ma
   const discreteLog = createDiscreteLog(minimum, maximum);
   return {
     ...elgamalGroup,
-    encrypt: (publicKey, message, random) => encrypt(publicKey, multiplyByInteger(BASE, message), random),
+    encrypt: (publicKey, message, random) => encrypt(publicKey, messagePoint(message), random),
     decrypt: (secretKey, ciphertext) => {
       const message = discreteLog(elgamalGroup.decrypt(secretKey, ciphertext));
       if (message === undefined) {
@@ -75,6 +76,17 @@ function generateKeys(random: Randomness): KeyPair<ElGamalPublicKey, ElGamalSecr
 function encrypt(publicKey: ElGamalPublicKey, message: RistrettoPoint, random: Randomness): ElGamalCiphertext {
   const r = randomScalar(random);
   return { ephemeral: BASE.multiply(r), masked: message.add(publicKey.point.multiply(r)) };
+}
+
+/** Messages from −2⁵² to 2⁵² become scalars of the same length, so that no encryption takes a time of its own. */
+const OFFSET = 2n ** 200n;
+const OFFSET_POINT = BASE.multiply(OFFSET);
+const BITS = [IDENTITY, BASE] as const;
+
+/** m·G, for a secret m. Bits, by far the most frequent messages, need no multiplication. */
+function messagePoint(message: number): RistrettoPoint {
+  if (!Number.isSafeInteger(message)) throw new RangeError(`a counter is a whole number, not ${message}`);
+  return BITS[message] ?? BASE.multiply(OFFSET + BigInt(message)).subtract(OFFSET_POINT);
 }
 
 function add(left: ElGamalCiphertext, right: ElGamalCiphertext): ElGamalCiphertext {

@@ -1,5 +1,6 @@
 import { type CompactFormat, compactBytes } from "./compact.ts";
 import { LARGEST_LOG2_FAILURE, log2FailureBound, type NoiseHistory } from "./failure-bound.ts";
+import { plaintextLimit } from "./lattice.ts";
 import { LATTICE_SETS, type LatticeParameters, modulusBits } from "./parameters.ts";
 
 /** What a statistic needs of a ciphertext. */
@@ -23,12 +24,13 @@ export interface LatticeChoice {
  * below 2⁻⁴⁰. A need that no set meets is refused with a sentence that says what to lower.
  */
 export function chooseLattice(need: LatticeNeed): LatticeChoice {
+  checkNeed(need);
   const longest = Math.max(...LATTICE_SETS.map(({ dimension }) => dimension));
   if (need.slots > longest) {
     throw new RangeError(`a ciphertext has at most ${longest} slots and ${need.slots} are needed: lower slots`);
   }
   for (const parameters of LATTICE_SETS) {
-    if (parameters.dimension < need.slots || modulusBits(parameters) <= need.plaintextBits) continue;
+    if (parameters.dimension < need.slots || plaintextLimit(parameters) < need.plaintextBits) continue;
     const choice = shortestFormat(parameters, need);
     if (choice !== undefined) return choice;
   }
@@ -37,6 +39,20 @@ export function chooseLattice(need: LatticeNeed): LatticeChoice {
     `no lattice parameter set decodes ${need.plaintextBits} bits a slot with ${need.encryptions} encryptions${after} ` +
       `reliably (failures below 2^${LARGEST_LOG2_FAILURE}): lower plaintextBits or the number of encryptions`,
   );
+}
+
+function checkNeed({ plaintextBits, slots, encryptions, encryptionsAfter = 0, reads = [] }: LatticeNeed): void {
+  const counts = { plaintextBits, slots, encryptions };
+  for (const [name, value] of Object.entries(counts)) {
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new RangeError(`${name} is a whole number from 1 on, not ${value}`);
+    }
+  }
+  if (!Number.isSafeInteger(encryptionsAfter) || encryptionsAfter < 0) {
+    throw new RangeError(`encryptionsAfter is a whole number from 0 on, not ${encryptionsAfter}`);
+  }
+  if (reads.some((slot) => slot >= slots))
+    throw new RangeError(`reads names a slot beyond the ${slots} that are needed`);
 }
 
 function shortestFormat(parameters: LatticeParameters, need: LatticeNeed): LatticeChoice | undefined {

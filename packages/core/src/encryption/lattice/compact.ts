@@ -14,7 +14,17 @@ export interface CompactFormat {
   readonly reads: readonly number[];
 }
 
-export function compactBytes({ dimension }: LatticeParameters, { c0Bits, c1Bits, reads }: CompactFormat): number {
+export function compactBytes(parameters: LatticeParameters, { c0Bits, c1Bits, reads }: CompactFormat): number {
+  const { dimension } = parameters;
+  for (const bits of [c0Bits, c1Bits]) {
+    if (!Number.isInteger(bits) || bits < 1 || bits > modulusBits(parameters)) {
+      throw new RangeError(`a coefficient keeps 1 to ${modulusBits(parameters)} bits, not ${bits}`);
+    }
+  }
+  const increasing = reads.every(
+    (slot, i) => Number.isInteger(slot) && slot > (reads[i - 1] ?? -1) && slot < dimension,
+  );
+  if (!increasing) throw new RangeError(`the slots to read increase, from 0 to at most ${dimension - 1}`);
   const element = (count: number, bits: number) =>
     splitBits(bits).reduce((total, planeBits) => total + packedBytes(count, planeBits), 0);
   return element(dimension, c0Bits) + element(reads.length, c1Bits);

@@ -7,6 +7,7 @@ import { createLattice } from "./lattice.ts";
 import { LATTICE_SETS } from "./parameters.ts";
 
 const L1 = LATTICE_SETS[0];
+const firstTerms = (terms: number) => (dimension: number) => new Int32Array(dimension).fill(1, 0, terms);
 const random = seededRandomnessForTests("failure bound");
 
 /** log₂ of Chernoff's 2·E[e^{λZ}]·e^{−λB}, with E computed exactly over all samples, for unmultiplied encryptions. */
@@ -54,7 +55,7 @@ describe("the failure bound", () => {
       { plaintextBits: 4, history: { encryptions: 10 }, kept: { c0Bits: 12, c1Bits: 4 } },
       {
         plaintextBits: 10,
-        history: { encryptions: 20, multipliedBy: new Int32Array(1024).fill(1, 0, 200), encryptionsAfter: 1 },
+        history: { encryptions: 20, multipliedBy: firstTerms(200), encryptionsAfter: 1 },
         kept: { c0Bits: 25, c1Bits: 25 },
       },
     ];
@@ -67,7 +68,7 @@ describe("the failure bound", () => {
         const { publicKey, secretKey } = scheme.generateKeys(random);
         const ciphertext = scheme.trivial();
         scheme.addEncryptionsOfZero(publicKey, ciphertext, history.encryptions, random);
-        if (history.multipliedBy) scheme.multiply(ciphertext, history.multipliedBy);
+        if (history.multipliedBy) scheme.multiply(ciphertext, history.multipliedBy(1024));
         if (history.encryptionsAfter) scheme.addEncryptionsOfZero(publicKey, ciphertext, 1, random);
         const received = decodeCompact(L1, format, encodeCompact(L1, format, ciphertext));
         failures += scheme.decrypt(secretKey, received).reduce((sum, slot) => sum + (slot === 0 ? 0 : 1), 0);
@@ -82,7 +83,7 @@ describe("the failure bound", () => {
 
   it("is monotone: more encryptions, longer polynomials, fewer bits kept never look safer", () => {
     const at = (encryptions: number, terms: number, c0Bits: number, c1Bits: number): number =>
-      log2FailureBound(L1, 3, { encryptions, multipliedBy: new Int32Array(1024).fill(1, 0, terms) })({
+      log2FailureBound(L1, 3, { encryptions, multipliedBy: firstTerms(terms) })({
         c0Bits,
         c1Bits,
       });

@@ -7,8 +7,8 @@ import type { SmallPolynomial } from "./ring.ts";
 export interface NoiseHistory {
   /** Fresh encryptions in it, rerandomizations included. */
   readonly encryptions: number;
-  /** A public polynomial by which all that is multiplied. */
-  readonly multipliedBy?: SmallPolynomial;
+  /** A public polynomial by which all that is multiplied, for a ring of this dimension. */
+  readonly multipliedBy?: (dimension: number) => SmallPolynomial;
   /** Further fresh encryptions after the multiplication. */
   readonly encryptionsAfter?: number;
 }
@@ -51,8 +51,10 @@ export function noiseVariance(parameters: LatticeParameters, history: NoiseHisto
  *
  *   log E[e^{λZ}] ≤ −½Σ_k log(1 − λ²·⅔·σ²·G_k) − ½Σ_k log(1 − λ²·⅔·(σ²·G_k + h₀²/3)) + λ²σ²·mean(G)/2
  *
- * with h₀ = q/2^{c0Bits+1}. Rigorous but for one assumption: r₀ is taken as uniform and independent of s. It is the low
- * bits of c₀ = a·U + E₁ with a uniform and independent of s.
+ * with h₀ = q/2^{c0Bits+1}. Rigorous but for one assumption: r₀ is taken as uniform and independent of
+ * the key and of all samples. It is minus the low bits of c₀ = a·U + E₁, for a uniform a independent of the rest, and
+ * exactly uniform when the coefficients of U have an odd sum. Rounding halves up gives r₀ the values −h₀+1, …, h₀, of mean
+ * ½; that shifts Z by at most N/2, which is taken off B.
  */
 export function log2FailureBound(
   parameters: LatticeParameters,
@@ -63,7 +65,8 @@ export function log2FailureBound(
   const qBits = modulusBits(parameters);
   return (kept = { c0Bits: qBits, c1Bits: qBits }) => {
     const halfUnit = (bits: number): number => (bits === qBits ? 0 : 2 ** (qBits - bits - 1));
-    const margin = 2 ** (qBits - plaintextBits - 1) - halfUnit(kept.c1Bits);
+    const shift = kept.c0Bits === qBits ? 0 : parameters.dimension / 2;
+    const margin = 2 ** (qBits - plaintextBits - 1) - halfUnit(kept.c1Bits) - shift;
     if (margin <= 0) return 0;
     return Math.min(0, logChernoff(parameters.dimension, gains, halfUnit(kept.c0Bits), margin) / Math.LN2);
   };
@@ -100,7 +103,11 @@ function gainSpectrum({ dimension }: LatticeParameters, history: NoiseHistory): 
   const gains = new Float64Array(dimension).fill(encryptions + encryptionsAfter);
   if (multipliedBy === undefined) return gains;
   const half = dimension / 2;
-  const spectrum = new Float64Array(multipliedBy);
+  const polynomial = multipliedBy(dimension);
+  if (polynomial.length !== dimension) {
+    throw new RangeError(`a factor has ${dimension} coefficients, not ${polynomial.length}`);
+  }
+  const spectrum = new Float64Array(polynomial);
   createNegacyclicFft(dimension).forward(spectrum);
   for (let k = 0; k < half; k++) {
     // The other half of the roots are the conjugates of these.

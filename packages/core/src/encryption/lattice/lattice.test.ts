@@ -62,7 +62,7 @@ describe("the noise", () => {
       scheme.addEncryptionsOfZero(publicKey, ciphertext, 1, random);
       return noiseOf(scheme, secretKey)(ciphertext);
     });
-    const expected = noiseVariance(L1, { encryptions: 3, multipliedBy, encryptionsAfter: 1 });
+    const expected = noiseVariance(L1, { encryptions: 3, multipliedBy: () => multipliedBy, encryptionsAfter: 1 });
     expect(expected / noiseVariance(L1, { encryptions: 1 })).toBeCloseTo(3 * 50 + 1, 6);
     expect(Math.abs(standardDeviation(samples) / Math.sqrt(expected) - 1)).toBeLessThan(0.02);
   });

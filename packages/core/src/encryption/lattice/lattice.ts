@@ -4,7 +4,7 @@ import { xof } from "../../xof.ts";
 import type { AdditiveScheme, KeyPair } from "../rerandomizable.ts";
 import { type Secret, secret } from "../secret.ts";
 import { packBits, packedBytes, unpackBits } from "./bit-packing.ts";
-import { type LatticeParameters, LIMB, LIMB_BITS, LIMB_MASK, modulusBits } from "./parameters.ts";
+import { LATTICE_SETS, type LatticeParameters, LIMB, LIMB_BITS, LIMB_MASK, modulusBits } from "./parameters.ts";
 import { createRing, type LimbSpectra, type Ring, type RingElement, type SmallPolynomial } from "./ring.ts";
 
 /** N integers modulo t = 2^plaintextBits, each in [0, t). */
@@ -67,11 +67,13 @@ export function createLattice(parameters: LatticeParameters, plaintextBits: numb
       `plaintextBits is a whole number from 1 to ${plaintextLimit(parameters)}, not ${plaintextBits}`,
     );
   }
+  requireKnownSet(parameters);
   const ring = ringFor(parameters);
   const { dimension: N, limbs } = parameters;
   const elementBytes = limbs * packedBytes(N, LIMB_BITS);
   const ephemeral: SmallPolynomial = new Int32Array(N);
-  const error: SmallPolynomial = new Int32Array(N);
+  const error0: SmallPolynomial = new Int32Array(N);
+  const error1: SmallPolynomial = new Int32Array(N);
 
   function generateSecret(random: Randomness): { seed: Uint8Array; s: SmallPolynomial } {
     const seed = new Uint8Array(SEED_BYTES);
@@ -87,10 +89,11 @@ export function createLattice(parameters: LatticeParameters, plaintextBits: numb
     const e = new Int32Array(N);
     addCentredBinomial(random, e);
     const b = ring.zero();
-    ring.addProduct(b, aSpectra, ring.transformSmall(s));
+    const sSpectrum = ring.transformSmall(s);
+    ring.addProduct(b, aSpectra, sSpectrum);
     ring.addSmall(b, e);
     ring.negate(b);
-    e.fill(0);
+    for (const secretArray of [e, sSpectrum]) secretArray.fill(0);
     return { publicKey: { seed, b, aSpectra, bSpectra: ring.transform(b) }, secretKey: secret(s) };
   }
 
@@ -105,18 +108,21 @@ export function createLattice(parameters: LatticeParameters, plaintextBits: numb
     }
     for (let left = count; left > 0; left -= ring.largestFactor) {
       const summed = Math.min(left, ring.largestFactor);
-      sumSamples(addTernary, ephemeral, summed, random);
-      const u = ring.transformSmall(ephemeral);
-      ring.addProduct(c0, publicKey.aSpectra, u);
-      ring.addProduct(c1, publicKey.bSpectra, u);
-      for (const c of [c0, c1]) {
-        sumSamples(addCentredBinomial, error, summed, random);
-        ring.addSmall(c, error);
+      try {
+        // All randomness first: if it fails, no product without its errors is left in the ciphertext.
+        sumSamples(addTernary, ephemeral, summed, random);
+        sumSamples(addCentredBinomial, error0, summed, random);
+        sumSamples(addCentredBinomial, error1, summed, random);
+        const u = ring.transformSmall(ephemeral);
+        ring.addProduct(c0, publicKey.aSpectra, u);
+        ring.addProduct(c1, publicKey.bSpectra, u);
+        ring.addSmall(c0, error0);
+        ring.addSmall(c1, error1);
+        u.fill(0);
+      } finally {
+        for (const sample of [ephemeral, error0, error1]) sample.fill(0);
       }
-      u.fill(0);
     }
-    ephemeral.fill(0);
-    error.fill(0);
   }
 
   function encrypt(publicKey: LatticePublicKey, message: Slots, random: Randomness): LatticeCiphertext {
@@ -203,6 +209,7 @@ export function createLattice(parameters: LatticeParameters, plaintextBits: numb
 
   return {
     id: `lattice ${parameters.set} ${N}`,
+    hidesRerandomizations: false,
     parameters,
     plaintextBits,
     generateKeys,
@@ -242,14 +249,16 @@ export function createLattice(parameters: LatticeParameters, plaintextBits: numb
 }
 
 /** One bit of every coefficient is left for noise at the least, and slots are 32-bit integers. */
-function plaintextLimit(parameters: LatticeParameters): number {
+export function plaintextLimit(parameters: LatticeParameters): number {
   return Math.min(30, modulusBits(parameters) - 1);
 }
 
 /** c₁ + c₀·s = (q/t)·m + noise: all that the key holder sees. */
 export function openPhase(ring: Ring, secretKey: LatticeSecretKey, ciphertext: LatticeCiphertext): RingElement {
   const phase = ciphertext.c1.slice();
-  ring.addProduct(phase, ring.transform(ciphertext.c0), ring.transformSmall(secretKey.reveal()));
+  const sSpectrum = ring.transformSmall(secretKey.reveal());
+  ring.addProduct(phase, ring.transform(ciphertext.c0), sSpectrum);
+  sSpectrum.fill(0);
   return phase;
 }
 
@@ -270,6 +279,15 @@ function sumSamples(
 ): void {
   sums.fill(0);
   for (let i = 0; i < count; i++) add(random, sums);
+}
+
+/** Other combinations of N and q would be insecure, or share a key with the set whose name they bear. */
+function requireKnownSet(parameters: LatticeParameters): void {
+  const known = LATTICE_SETS.some(
+    ({ set, dimension, limbs }) =>
+      set === parameters.set && dimension === parameters.dimension && limbs === parameters.limbs,
+  );
+  if (!known) throw new RangeError("these lattice parameters are not one of LATTICE_SETS");
 }
 
 const rings = new Map<string, Ring>();

@@ -9,7 +9,8 @@
  *
  * ## Error bound
  * Let ε = 2⁻⁵³, and let every stored twiddle be within β of the true one; `twiddle` keeps β ≤ 4ε (argument
- * below π/4 with relative error 2ε, cosine and sine within one unit in the last place). A complex product
+ * below π/4 with relative error 2ε; cosine and sine within one unit in the last place, which ECMAScript does not promise
+ * but the fdlibm code in all engines gives, and the tests check). A complex product
  * is computed with relative error at most √5·ε [BPZ07], a complex sum with ε. A radix-4 pass is one product
  * and two sums per path, so it multiplies the relative error of the vector's 2-norm by at most
  * (1+ε)²(1+√5ε)(1+β), a radix-2 pass by (1+ε)(1+√5ε)(1+β); the passes themselves are unitary but for a

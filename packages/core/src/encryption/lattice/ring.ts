@@ -101,6 +101,7 @@ export function createRing(parameters: LatticeParameters): Ring {
   }
 
   function rotate(target: RingElement, k: number): void {
+    if (!Number.isSafeInteger(k)) throw new RangeError(`a rotation is by a whole number, not ${k}`);
     const shift = ((k % (2 * N)) + 2 * N) % (2 * N);
     const flipped = shift >= N;
     const start = flipped ? shift - N : shift;
@@ -156,6 +157,7 @@ export function createRing(parameters: LatticeParameters): Ring {
   }
 
   function multiply(target: RingElement, factor: SmallPolynomial): void {
+    if (factor.length !== N) throw new RangeError(`a factor has ${N} coefficients, not ${factor.length}`);
     const spectra = transform(target);
     target.fill(0);
     // Horner's scheme, highest digit first.
@@ -163,6 +165,7 @@ export function createRing(parameters: LatticeParameters): Ring {
       scale(target, 2 ** digitBits);
       addProduct(target, spectra, transformSmall(digit));
     }
+    for (const spectrum of spectra) spectrum.fill(0);
   }
 
   function multiplyPointwise(left: Float64Array, right: Float64Array, into: Float64Array): void {

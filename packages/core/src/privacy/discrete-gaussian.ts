@@ -1,0 +1,94 @@
+import type { Randomness } from "../randomness/index.ts";
+import { bernoulliExp, drawDiscreteLaplace } from "./discrete-laplace.ts";
+
+/** N_Z(0, σ²): the integer x with probability proportional to e^{−x²/2σ²}; σ² = numerator/denominator. */
+export interface DiscreteGaussian {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+  /** σ², from which its variance differs by less than 10⁻⁶ of it from σ = 1 on, and below which it lies always. */
+  readonly sigma2: number;
+  /** No sample is larger in absolute value, but for a probability below 2⁻⁶⁴. */
+  readonly reach: number;
+}
+
+const DENOMINATOR_BITS = 20;
+
+/** σ² rounded up to a multiple of 2⁻²⁰. */
+export function createDiscreteGaussian(sigma: number): DiscreteGaussian {
+  if (!(sigma > 0) || sigma > 1e6) throw new RangeError(`sigma is a number above 0 and at most 1e6, not ${sigma}`);
+  const denominator = 2 ** DENOMINATOR_BITS;
+  const numerator = Math.ceil(sigma * sigma * denominator);
+  const sigma2 = numerator / denominator;
+  // Sub-Gaussian [CKS20, Cor. 9 and Fact 20]: Pr[|X| ≥ r] ≤ 2·e^{−r²/2σ²}, which is 2⁻⁶⁴ at r = σ·√(130·ln 2).
+  const reach = Math.ceil(Math.sqrt(sigma2 * 130 * Math.LN2));
+  return { numerator: BigInt(numerator), denominator: BigInt(denominator), sigma2, reach };
+}
+
+/**
+ * [CKS20, Alg. 3]: a discrete Laplace with scale t = ⌊σ⌋ + 1, accepted with probability e^{−(|y| − σ²/t)²/2σ²}. Integers only,
+ * so it has exactly the distribution whose privacy is accounted for.
+ */
+export function drawDiscreteGaussian({ numerator, denominator }: DiscreteGaussian, random: Randomness): bigint {
+  const t = floorSquareRoot(numerator / denominator) + 1n;
+  for (;;) {
+    const y = drawDiscreteLaplace(random, 1n, t);
+    // (|y| − n/(d·t))² / (2n/d) = (|y|·d·t − n)² / (2·n·d·t²)
+    const distance = (y < 0n ? -y : y) * denominator * t - numerator;
+    if (bernoulliExp(random, distance * distance, 2n * numerator * denominator * t * t)) return y;
+  }
+}
+
+/** ⌊√n⌋ for n below 2⁵²: the double is right up to one unit. */
+function floorSquareRoot(n: bigint): bigint {
+  let root = BigInt(Math.floor(Math.sqrt(Number(n))));
+  while (root * root > n) root--;
+  while ((root + 1n) * (root + 1n) <= n) root++;
+  return root;
+}
+
+/**
+ * δ(ε) of adding it to a value of sensitivity `sensitivity`: Σ_x [f(x) − e^ε·f(x − sensitivity)]₊, the exact worst
+ * case over neighbours at that distance. Summed over all x within reach; what lies beyond adds less than 2⁻⁶⁴.
+ */
+export function discreteGaussianDelta(
+  { sigma2, reach }: DiscreteGaussian,
+  sensitivity: number,
+  epsilon: number,
+): number {
+  const weight = (x: number): number => Math.exp(-(x * x) / (2 * sigma2));
+  let total = 0;
+  let delta = 0;
+  for (let x = -reach - sensitivity; x <= reach + sensitivity; x++) {
+    total += weight(x);
+    delta += Math.max(0, weight(x) - Math.exp(epsilon) * weight(x - sensitivity));
+  }
+  return delta / total;
+}
+
+/** The least ε with δ(ε) ≤ delta, from above. */
+export function discreteGaussianEpsilon(gaussian: DiscreteGaussian, sensitivity: number, delta: number): number {
+  let low = 0;
+  let high = 1;
+  while (discreteGaussianDelta(gaussian, sensitivity, high) > delta) high *= 2;
+  for (let i = 0; i < 50; i++) {
+    const middle = (low + high) / 2;
+    if (discreteGaussianDelta(gaussian, sensitivity, middle) > delta) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** A σ, in units of the sensitivity, for which one answer is (ε, δ)-differentially private; the least up to 10⁻⁴. */
+export function sigmaFor(epsilon: number, delta: number, sensitivity: number): number {
+  const meets = (sigma: number): boolean =>
+    discreteGaussianDelta(createDiscreteGaussian(sigma * sensitivity), sensitivity, epsilon) <= delta;
+  let high = 1;
+  while (!meets(high)) high *= 2;
+  let low = high / 2;
+  while (high - low > 1e-4 * high) {
+    const middle = (low + high) / 2;
+    if (meets(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}

@@ -1,0 +1,85 @@
+import { type Estimate, estimateFromKary, estimateFromResponses, estimateFromUnary } from "../estimate/index.ts";
+import { createKaryResponse, drawKary, type KaryResponse } from "../privacy/kary-response.ts";
+import { createRandomizedResponse, drawResponse, type RandomizedResponse } from "../privacy/randomized-response.ts";
+import { createUnaryEncoding, drawUnary, type UnaryEncoding } from "../privacy/unary-encoding.ts";
+import type { Randomness } from "../randomness/index.ts";
+import { MOST_TICKS, requireWhole } from "./statistic.ts";
+
+export type HistogramMechanismName = "kary" | "unary" | "per-bucket";
+
+/** How many devices had how many events? */
+export interface HistogramSpec {
+  readonly ticks: number;
+  readonly eventsPerTick: number;
+  /** Where buckets begin: [0, 1, 2, 5] means 0, 1, 2 to 4, 5 or more. */
+  readonly edges: readonly number[];
+  readonly localEpsilon: number;
+  /** The one with the least error if absent. */
+  readonly mechanism?: HistogramMechanismName;
+}
+
+export type HistogramMechanism =
+  | (KaryResponse & { readonly name: "kary" })
+  | (UnaryEncoding & { readonly name: "unary" })
+  | (RandomizedResponse & { readonly name: "per-bucket"; readonly buckets: number });
+
+export function checkHistogram({ ticks, eventsPerTick, edges }: HistogramSpec): void {
+  requireWhole("ticks", ticks, 1, MOST_TICKS);
+  requireWhole("eventsPerTick", eventsPerTick, 1, MOST_TICKS);
+  const increasing = edges.every((edge, i) => Number.isInteger(edge) && (i === 0 || edge > (edges[i - 1] as number)));
+  if (edges.length < 2 || edges[0] !== 0 || !increasing) {
+    throw new RangeError(
+      `edges are whole numbers that begin with 0 and increase, at least two, not [${edges.join(", ")}]`,
+    );
+  }
+}
+
+/** The bucket of a count: the last edge that is not above it. */
+export function bucketOf(edges: readonly number[], count: number): number {
+  return edges.findLastIndex((edge) => edge <= count);
+}
+
+/**
+ * K-ary response has less error than unary encoding while K < 3e^ε + 2 [WBLJ17]. The paper's own, randomized response on
+ * every bucket, spends ε on the two buckets in which neighbours differ, so each gets ε/2 (docs/errata.md, 1).
+ */
+export function histogramMechanism({ edges, localEpsilon, mechanism }: HistogramSpec): HistogramMechanism {
+  const buckets = edges.length;
+  const name = mechanism ?? (buckets < 3 * Math.exp(localEpsilon) + 2 ? "kary" : "unary");
+  if (name === "kary") return { name, ...createKaryResponse(localEpsilon, buckets) };
+  if (name === "unary") return { name, ...createUnaryEncoding(localEpsilon, buckets) };
+  const response = createRandomizedResponse(localEpsilon / 2);
+  return { name, buckets, ...response, localEpsilon: 2 * response.localEpsilon };
+}
+
+/** For every bucket what to tell: its bit, or 0 or 1 regardless. Decided without looking at any. */
+export function drawHistogramResponses(mechanism: HistogramMechanism, random: Randomness): (0 | 1 | "keep")[] {
+  const buckets = Array.from({ length: mechanism.buckets }, (_, b) => b);
+  if (mechanism.name === "kary") {
+    const { keep, decoy } = drawKary(mechanism, random);
+    return buckets.map((b) => (keep ? "keep" : b === decoy ? 1 : 0));
+  }
+  return buckets.map(() =>
+    mechanism.name === "unary" ? drawUnary(mechanism, random) : drawResponse(mechanism, random),
+  );
+}
+
+/** The answers of a device in this bucket. */
+export function respondHistogram(mechanism: HistogramMechanism, bucket: number, random: Randomness): number[] {
+  return drawHistogramResponses(mechanism, random).map((response, b) =>
+    response === "keep" ? Number(b === bucket) : response,
+  );
+}
+
+/** Whether an opened report is one that the mechanism can give. */
+export function isHistogramAnswer(mechanism: HistogramMechanism, answers: readonly number[]): boolean {
+  return mechanism.name !== "kary" || answers.reduce((sum, bit) => sum + bit, 0) === 1;
+}
+
+export function estimateHistogram(mechanism: HistogramMechanism, sums: readonly number[], devices: number): Estimate[] {
+  return sums.map((told) => {
+    if (mechanism.name === "kary") return estimateFromKary(mechanism, told, devices);
+    if (mechanism.name === "unary") return estimateFromUnary(mechanism, told, devices);
+    return estimateFromResponses(mechanism, told, devices);
+  });
+}

@@ -1,0 +1,34 @@
+import {
+  createDiscreteGaussian,
+  type DiscreteGaussian,
+  discreteGaussianEpsilon,
+} from "../privacy/discrete-gaussian.ts";
+import { MOST_TICKS, requireWhole } from "./statistic.ts";
+
+/** The average over all devices of min(count, limit). */
+export interface MeanSpec {
+  readonly ticks: number;
+  readonly eventsPerTick: number;
+  readonly limit: number;
+  /** The standard deviation of a device's noise, in units of the limit. */
+  readonly sigma: number;
+}
+
+/** The δ beside which a mean's local ε is stated. */
+export const MEAN_DELTA = 1e-6;
+
+export function checkMean({ ticks, eventsPerTick, limit }: MeanSpec): void {
+  requireWhole("ticks", ticks, 1, MOST_TICKS);
+  requireWhole("eventsPerTick", eventsPerTick, 1, MOST_TICKS);
+  requireWhole("limit", limit, 1, MOST_TICKS);
+}
+
+/** Noise of standard deviation sigma·limit: the sensitivity is the limit, so the variance grows with its square. */
+export function meanNoise({ sigma, limit }: MeanSpec): DiscreteGaussian {
+  return createDiscreteGaussian(sigma * limit);
+}
+
+/** ε at δ = 10⁻⁶ of one device's answer. */
+export function meanLocalEpsilon(spec: MeanSpec): number {
+  return discreteGaussianEpsilon(meanNoise(spec), spec.limit, MEAN_DELTA);
+}

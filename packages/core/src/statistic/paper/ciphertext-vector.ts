@@ -1,0 +1,143 @@
+import {
+  type AdditiveScheme,
+  type DeviceKeyContext,
+  deriveDeviceKeys,
+  deriveDeviceSecretKey,
+  type Secret,
+} from "../../encryption/index.ts";
+import { LetheError, requireLength } from "../../error.ts";
+import type { Randomness } from "../../randomness/index.ts";
+import { type CiphertextMachine, resumeRecorder, startRecorder, storedBytes } from "../recorder.ts";
+import type { DeviceSide, ServerSide } from "../statistic.ts";
+
+/** The schemes for which the paper's algorithms are written: integers that add up under encryption. */
+export type CounterScheme<PublicKey, SecretKey, Ciphertext> = AdditiveScheme<number, PublicKey, SecretKey, Ciphertext>;
+
+/** A public key and randomness, ready to encrypt. */
+export interface Encryptor<Ciphertext> {
+  encrypt(message: number): Ciphertext;
+  rerandomize(ciphertext: Ciphertext): Ciphertext;
+}
+
+/** The steps of an algorithm on a vector of ciphertexts, given means to encrypt. */
+export interface PaperAlgorithm<Ciphertext> {
+  readonly ticks: number;
+  readonly eventsPerTick: number;
+  readonly metrics: number;
+  /** Ciphertexts in the state, and in the report. */
+  readonly stateLength: number;
+  readonly reportLength: number;
+  initialize(encryptor: Encryptor<Ciphertext>): Ciphertext[];
+  update(state: readonly Ciphertext[], metric: number, encryptor: Encryptor<Ciphertext>): Ciphertext[];
+  sendToServer(state: readonly Ciphertext[], encryptor: Encryptor<Ciphertext>, random: Randomness): Ciphertext[];
+}
+
+/**
+ * Runs an algorithm of the paper on a device. The paper writes Rerandomize^t(Enc(·)) so that no path shows how many
+ * rerandomizations it took; a scheme that hides them perfectly needs Enc(·) only, so one is required.
+ */
+export function paperDevice<PublicKey, SecretKey, Ciphertext>(
+  scheme: CounterScheme<PublicKey, SecretKey, Ciphertext>,
+  algorithm: PaperAlgorithm<Ciphertext>,
+): DeviceSide {
+  if (!scheme.hidesRerandomizations) {
+    throw new TypeError(`${scheme.id} shows the key holder how often a ciphertext was rerandomized`);
+  }
+  const ciphertextBytes = algorithm.stateLength * scheme.ciphertextBytes;
+
+  function machine(publicKeyBytes: Uint8Array, random: Randomness): CiphertextMachine<readonly Ciphertext[]> {
+    const publicKey = scheme.decodePublicKey(publicKeyBytes);
+    const encryptor: Encryptor<Ciphertext> = {
+      encrypt: (message) => scheme.encrypt(publicKey, message, random),
+      rerandomize: (ciphertext) => scheme.rerandomize(publicKey, ciphertext, random),
+    };
+    return {
+      ticks: algorithm.ticks,
+      eventsPerTick: algorithm.eventsPerTick,
+      metrics: algorithm.metrics,
+      ciphertextBytes,
+      start: () => algorithm.initialize(encryptor),
+      rerandomize: (state) => state.map(encryptor.rerandomize),
+      fold: (state, metric) => algorithm.update(state, metric, encryptor),
+      encode: (state) => encodeVector(scheme, state),
+      decode: (bytes) => decodeVector(scheme, bytes, algorithm.stateLength),
+      seal: (state) => encodeVector(scheme, algorithm.sendToServer(state, encryptor, random)),
+    };
+  }
+
+  return {
+    bytes: {
+      state: storedBytes(ciphertextBytes),
+      report: algorithm.reportLength * scheme.ciphertextBytes,
+      publicKey: scheme.publicKeyBytes,
+    },
+    start: (publicKey, random) => startRecorder(machine(publicKey, random)),
+    resume: (publicKey, stored, sameTick, random) => resumeRecorder(machine(publicKey, random), stored, sameTick),
+  };
+}
+
+/** The part of the server's half that is the same for all of the paper's algorithms. */
+export function paperServer<PublicKey, SecretKey, Ciphertext>(
+  scheme: CounterScheme<PublicKey, SecretKey, Ciphertext>,
+  reportLength: number,
+  answers: {
+    /** The answers in a decrypted report, or undefined if no honest device sends it. */
+    readonly read: (messages: readonly number[]) => readonly number[] | undefined;
+    readonly onNoEvent: (random: Randomness) => readonly number[];
+  },
+): Pick<ServerSide, "issueKey" | "open"> {
+  function decryptAll(master: Secret<Uint8Array>, context: DeviceKeyContext, report: Uint8Array): number[] | undefined {
+    const secretKey = deriveDeviceSecretKey(scheme, master, context);
+    try {
+      return decodeVector(scheme, report, reportLength).map((ciphertext) => scheme.decrypt(secretKey, ciphertext));
+    } catch (error) {
+      if (error instanceof LetheError) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    issueKey: (master, context) => scheme.encodePublicKey(deriveDeviceKeys(scheme, master, context).publicKey),
+    open: (master, context, report, random) => {
+      const messages = decryptAll(master, context, report);
+      const read = messages && answers.read(messages);
+      return read ? { valid: true, answers: read } : { valid: false, answers: answers.onNoEvent(random) };
+    },
+  };
+}
+
+/**
+ * Bits to which a response is applied under encryption: every bit is kept and rerandomized, or replaced by a fresh
+ * encryption. Both are always prepared.
+ */
+export function applyResponses<Ciphertext>(
+  bits: readonly Ciphertext[],
+  responses: readonly (0 | 1 | "keep")[],
+  { encrypt, rerandomize }: Encryptor<Ciphertext>,
+): Ciphertext[] {
+  return bits.map((bit, i) => {
+    const response = responses[i] as 0 | 1 | "keep";
+    const kept = rerandomize(bit);
+    const replaced = encrypt(response === "keep" ? 0 : response);
+    return response === "keep" ? kept : replaced;
+  });
+}
+
+function encodeVector<P, S, Ciphertext>(
+  scheme: CounterScheme<P, S, Ciphertext>,
+  ciphertexts: readonly Ciphertext[],
+): Uint8Array {
+  const bytes = new Uint8Array(ciphertexts.length * scheme.ciphertextBytes);
+  for (const [i, ciphertext] of ciphertexts.entries()) bytes.set(scheme.encode(ciphertext), i * scheme.ciphertextBytes);
+  return bytes;
+}
+
+function decodeVector<P, S, Ciphertext>(
+  scheme: CounterScheme<P, S, Ciphertext>,
+  bytes: Uint8Array,
+  length: number,
+): Ciphertext[] {
+  const size = scheme.ciphertextBytes;
+  requireLength(`a vector of ${length} ciphertexts`, bytes, length * size);
+  return Array.from({ length }, (_, i) => scheme.decode(bytes.subarray(i * size, (i + 1) * size)));
+}

@@ -1,0 +1,72 @@
+import {
+  createElGamalCounter,
+  type ElGamalCiphertext,
+  type ElGamalPublicKey,
+  type ElGamalSecretKey,
+} from "../../encryption/index.ts";
+import { clampTo, estimateMean } from "../../estimate/index.ts";
+import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
+import { checkMean, type MeanSpec, meanLocalEpsilon, meanNoise } from "../mean.ts";
+import type { DeviceSide, ServerSide } from "../statistic.ts";
+import { type CounterScheme, type PaperAlgorithm, paperDevice, paperServer } from "./ciphertext-vector.ts";
+
+/**
+ * Alg. 4, with two changes (docs/errata.md, 2): the sum is Σ_{j=1..k} d_j = min(count, k), for which only the d_j ("at
+ * least j") are kept, and the noise has variance k²σ².
+ */
+function algorithm<P, S, C>(
+  scheme: CounterScheme<P, S, C>,
+  spec: MeanSpec,
+  noise: DiscreteGaussian,
+): PaperAlgorithm<C> {
+  const { ticks, eventsPerTick, limit } = spec;
+  return {
+    ticks,
+    eventsPerTick,
+    metrics: 1,
+    stateLength: limit,
+    reportLength: 1,
+    initialize: ({ encrypt }) => Array.from({ length: limit }, () => encrypt(0)),
+    update: (atLeast, _metric, { encrypt }) => [encrypt(1), ...atLeast.slice(0, -1)],
+    sendToServer: (atLeast, { encrypt }, random) => [
+      [...atLeast, encrypt(Number(drawDiscreteGaussian(noise, random)))].reduce(scheme.add), // l. 5–7
+    ],
+  };
+}
+
+export function paperMeanDevice<P, S, C>(scheme: CounterScheme<P, S, C>, spec: MeanSpec): DeviceSide {
+  checkMean(spec);
+  return paperDevice(scheme, algorithm(scheme, spec, meanNoise(spec)));
+}
+
+/** The scheme must decrypt every integer of `meanRange`. */
+export function paperMeanServer<P, S, C>(scheme: CounterScheme<P, S, C>, spec: MeanSpec): ServerSide {
+  checkMean(spec);
+  const noise = meanNoise(spec);
+  return {
+    ...paperServer(scheme, 1, {
+      read: (sum) => sum,
+      onNoEvent: (random) => [Number(drawDiscreteGaussian(noise, random))],
+    }),
+    ...meanEstimates(spec),
+  };
+}
+
+/** ElGamal with the range in which an honest answer lies. */
+export function elgamalForMean(spec: MeanSpec): CounterScheme<ElGamalPublicKey, ElGamalSecretKey, ElGamalCiphertext> {
+  const { reach } = meanNoise(spec);
+  return createElGamalCounter({ minimum: -reach, maximum: spec.limit + reach });
+}
+
+/** What both schemes do with the noisy counts that devices told. */
+export function meanEstimates(
+  spec: MeanSpec,
+): Pick<ServerSide, "localEpsilon" | "mechanism" | "estimate" | "consistent"> {
+  const { sigma2 } = meanNoise(spec);
+  return {
+    localEpsilon: meanLocalEpsilon(spec),
+    mechanism: "discrete-gaussian",
+    estimate: (sums, devices) => sums.map((sum) => estimateMean(sum, devices, sigma2)),
+    consistent: (estimates) => estimates.map((estimate) => clampTo(spec.limit, estimate)),
+  };
+}

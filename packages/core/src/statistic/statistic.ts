@@ -1,0 +1,52 @@
+import type { DeviceKeyContext, Secret } from "../encryption/index.ts";
+import type { Estimate } from "../estimate/index.ts";
+import type { Randomness } from "../randomness/index.ts";
+import type { Recorder } from "./recorder.ts";
+
+/** The device's half of a statistic: bytes in, bytes out. */
+export interface DeviceSide {
+  readonly bytes: StatisticBytes;
+  start(publicKey: Uint8Array, random: Randomness): Recorder;
+  /** Goes on from stored bytes; `sameTick` if the tick of the last write is still running. */
+  resume(publicKey: Uint8Array, stored: Uint8Array, sameTick: boolean, random: Randomness): Recorder;
+}
+
+/** Sizes that are the same for all devices and all streams. */
+export interface StatisticBytes {
+  readonly state: number;
+  readonly report: number;
+  readonly publicKey: number;
+}
+
+/** The server's half. */
+export interface ServerSide {
+  /** What one device's answers to one metric cost it, in the local model. */
+  readonly localEpsilon: number;
+  readonly mechanism: string;
+  /** The public key for a device; further ciphertexts of the statistic use the indices after `context.index`. */
+  issueKey(master: Secret<Uint8Array>, context: DeviceKeyContext): Uint8Array;
+  /**
+   * Opens a report with the key derived for that device and reads its answers. A report that fails the check counts
+   * as a draw of the mechanism on "no event": whether it failed must not show in anything released without noise.
+   */
+  open(master: Secret<Uint8Array>, context: DeviceKeyContext, report: Uint8Array, random: Randomness): OpenedReport;
+  /** One estimate for each answer, from the answers of all devices added up. */
+  estimate(sums: readonly number[], devices: number): Estimate[];
+  /** The nearest values to the estimates that could be true. */
+  consistent(estimates: readonly number[], devices: number): number[];
+}
+
+export interface OpenedReport {
+  /** For the tally's eyes only. */
+  readonly valid: boolean;
+  readonly answers: readonly number[];
+}
+
+/** A window needs at least one tick, and counts events up to some number in each. */
+export function requireWhole(what: string, value: number, least: number, most: number): void {
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new RangeError(`${what} is a whole number from ${least} to ${most}, not ${value}`);
+  }
+}
+
+export const MOST_TICKS = 100_000;
