@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ["packages/*/src/**/*.test.ts"],
     exclude: ["**/*.slow.test.ts", "**/node_modules/**", "**/dist/**"],
-    testTimeout: 60_000,
+    testTimeout: 300_000,
+    maxWorkers: 2,
   },
 });

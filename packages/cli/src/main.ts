@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { addDemo } from "./demo.ts";
+import { addSimulate } from "./simulate.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   version: string;
@@ -12,11 +13,18 @@ const program = new Command("lethe")
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll("\n", " ")}\n`) });
 addDemo(program);
+addSimulate(program);
 
 try {
   await program.parseAsync();
 } catch (error) {
-  // Commander has printed its one line already; help and version end well, everything else is bad input.
-  if (!(error instanceof CommanderError)) throw error;
-  process.exitCode = error.exitCode === 0 ? 0 : 2;
+  process.exitCode = exitCode(error);
+}
+
+/** Help and version end well; bad input, in the words of commander or of core, ends with one line and code 2. */
+function exitCode(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (!(error instanceof RangeError)) throw error;
+  process.stderr.write(`error: ${error.message}\n`);
+  return 2;
 }

@@ -55,12 +55,13 @@ export function discreteGaussianDelta(
   sensitivity: number,
   epsilon: number,
 ): number {
-  const weight = (x: number): number => Math.exp(-(x * x) / (2 * sigma2));
+  const logWeight = (x: number): number => -(x * x) / (2 * sigma2);
   let total = 0;
   let delta = 0;
   for (let x = -reach - sensitivity; x <= reach + sensitivity; x++) {
-    total += weight(x);
-    delta += Math.max(0, weight(x) - Math.exp(epsilon) * weight(x - sensitivity));
+    const weight = Math.exp(logWeight(x));
+    total += weight;
+    delta += Math.max(0, weight - Math.exp(epsilon + logWeight(x - sensitivity)));
   }
   return delta / total;
 }

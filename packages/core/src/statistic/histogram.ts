@@ -1,9 +1,15 @@
-import { type Estimate, estimateFromKary, estimateFromResponses, estimateFromUnary } from "../estimate/index.ts";
+import {
+  type Estimate,
+  estimateFromKary,
+  estimateFromResponses,
+  estimateFromUnary,
+  projectToHistogram,
+} from "../estimate/index.ts";
 import { createKaryResponse, drawKary, type KaryResponse } from "../privacy/kary-response.ts";
 import { createRandomizedResponse, drawResponse, type RandomizedResponse } from "../privacy/randomized-response.ts";
 import { createUnaryEncoding, drawUnary, type UnaryEncoding } from "../privacy/unary-encoding.ts";
 import type { Randomness } from "../randomness/index.ts";
-import { MOST_TICKS, requireWhole } from "./statistic.ts";
+import { MOST_TICKS, requireWhole, type ServerEstimates } from "./statistic.ts";
 
 export type HistogramMechanismName = "kary" | "unary" | "per-bucket";
 
@@ -76,10 +82,20 @@ export function isHistogramAnswer(mechanism: HistogramMechanism, answers: readon
   return mechanism.name !== "kary" || answers.reduce((sum, bit) => sum + bit, 0) === 1;
 }
 
-export function estimateHistogram(mechanism: HistogramMechanism, sums: readonly number[], devices: number): Estimate[] {
+function estimateHistogram(mechanism: HistogramMechanism, sums: readonly number[], devices: number): Estimate[] {
   return sums.map((told) => {
     if (mechanism.name === "kary") return estimateFromKary(mechanism, told, devices);
     if (mechanism.name === "unary") return estimateFromUnary(mechanism, told, devices);
     return estimateFromResponses(mechanism, told, devices);
   });
+}
+
+/** What both schemes do with the buckets that devices told. */
+export function histogramEstimates(mechanism: HistogramMechanism): ServerEstimates {
+  return {
+    localEpsilon: mechanism.localEpsilon,
+    mechanism: mechanism.name,
+    estimate: (sums, devices) => estimateHistogram(mechanism, sums, devices),
+    consistent: projectToHistogram,
+  };
 }

@@ -1,9 +1,10 @@
+import { clampTo, estimateMean } from "../estimate/index.ts";
 import {
   createDiscreteGaussian,
   type DiscreteGaussian,
   discreteGaussianEpsilon,
 } from "../privacy/discrete-gaussian.ts";
-import { MOST_TICKS, requireWhole } from "./statistic.ts";
+import { MOST_TICKS, requireWhole, type ServerEstimates } from "./statistic.ts";
 
 /** The average over all devices of min(count, limit). */
 export interface MeanSpec {
@@ -29,6 +30,17 @@ export function meanNoise({ sigma, limit }: MeanSpec): DiscreteGaussian {
 }
 
 /** ε at δ = 10⁻⁶ of one device's answer. */
-export function meanLocalEpsilon(spec: MeanSpec): number {
+function meanLocalEpsilon(spec: MeanSpec): number {
   return discreteGaussianEpsilon(meanNoise(spec), spec.limit, MEAN_DELTA);
+}
+
+/** What both schemes do with the noisy counts that devices told. */
+export function meanEstimates(spec: MeanSpec): ServerEstimates {
+  const { sigma2 } = meanNoise(spec);
+  return {
+    localEpsilon: meanLocalEpsilon(spec),
+    mechanism: "discrete-gaussian",
+    estimate: (sums, devices) => sums.map((sum) => estimateMean(sum, devices, sigma2)),
+    consistent: (estimates) => estimates.map((estimate) => clampTo(spec.limit, estimate)),
+  };
 }

@@ -1,6 +1,7 @@
-import type { LedgerResponse } from "../privacy/ledger-response.ts";
-import { chooseLedgerBits, ledgerResponseWithBits } from "../privacy/ledger-response.ts";
-import { MOST_TICKS, requireWhole } from "./statistic.ts";
+import { clampTo, estimateFromResponses } from "../estimate/index.ts";
+import { chooseLedgerBits, type LedgerResponse, ledgerResponseWithBits } from "../privacy/ledger-response.ts";
+import type { RandomizedResponse } from "../privacy/randomized-response.ts";
+import { MOST_TICKS, requireWhole, type ServerEstimates } from "./statistic.ts";
 
 /** On how many devices did it happen at least once? (CountNonZero of the paper.) */
 export interface OccurrenceSpec {
@@ -18,4 +19,15 @@ export function checkOccurrence({ ticks, localEpsilons }: OccurrenceSpec): void 
 export function ledgerResponses(localEpsilons: readonly number[]): LedgerResponse[] {
   const bits = chooseLedgerBits(localEpsilons);
   return localEpsilons.map((epsilon) => ledgerResponseWithBits(epsilon, bits) as LedgerResponse);
+}
+
+/** What both schemes do with the bits that devices told. */
+export function occurrenceEstimates(responses: readonly RandomizedResponse[]): ServerEstimates {
+  return {
+    localEpsilon: Math.max(...responses.map(({ localEpsilon }) => localEpsilon)),
+    mechanism: "randomized-response",
+    estimate: (sums, devices) =>
+      responses.map((response, i) => estimateFromResponses(response, sums[i] as number, devices)),
+    consistent: (estimates, devices) => estimates.map((estimate) => clampTo(devices, estimate)),
+  };
 }

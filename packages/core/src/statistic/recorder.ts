@@ -18,6 +18,8 @@ export interface Recorder {
    * there is not kept.
    */
   write(when?: { readonly endsTick: boolean }): Uint8Array | undefined;
+  /** Exactly what a memory dump would show now. */
+  inspect(): { readonly ciphertexts: Uint8Array; readonly eventsInTick: number };
   /** Turns the last stored bytes into the report. Afterwards the recorder is of no more use. */
   seal(stored: Uint8Array): Uint8Array;
 }
@@ -73,6 +75,7 @@ function createRecorder<State>(
   let memory: State | undefined = machine.rerandomize(opened);
   let writes = writesBefore;
   let room = roomInTick;
+  let eventsInTick = 0;
 
   function unsealed(): State {
     if (memory === undefined)
@@ -88,6 +91,7 @@ function createRecorder<State>(
       }
       if (room === 0) return;
       room--;
+      if (Number.isFinite(room)) eventsInTick++;
       memory = machine.fold(state, metric);
     },
     write({ endsTick } = { endsTick: true }) {
@@ -98,7 +102,11 @@ function createRecorder<State>(
       const stored = encodeStored(machine, rerandomized, writes);
       memory = machine.rerandomize(rerandomized);
       room = endsTick ? machine.eventsPerTick : 0;
+      eventsInTick = 0;
       return stored;
+    },
+    inspect() {
+      return { ciphertexts: machine.encode(unsealed()), eventsInTick };
     },
     seal(stored) {
       unsealed();

@@ -19,10 +19,7 @@ export interface StatisticBytes {
 }
 
 /** The server's half. */
-export interface ServerSide {
-  /** What one device's answers to one metric cost it, in the local model. */
-  readonly localEpsilon: number;
-  readonly mechanism: string;
+export interface ServerSide extends ServerEstimates {
   /** The public key for a device; further ciphertexts of the statistic use the indices after `context.index`. */
   issueKey(master: Secret<Uint8Array>, context: DeviceKeyContext): Uint8Array;
   /**
@@ -30,6 +27,13 @@ export interface ServerSide {
    * as a draw of the mechanism on "no event": whether it failed must not show in anything released without noise.
    */
   open(master: Secret<Uint8Array>, context: DeviceKeyContext, report: Uint8Array, random: Randomness): OpenedReport;
+}
+
+/** What is done with the answers of all devices, whichever scheme carried them. */
+export interface ServerEstimates {
+  /** What one device's answers to one metric cost it, in the local model. */
+  readonly localEpsilon: number;
+  readonly mechanism: string;
   /** One estimate for each answer, from the answers of all devices added up. */
   estimate(sums: readonly number[], devices: number): Estimate[];
   /** The nearest values to the estimates that could be true. */

@@ -1,11 +1,10 @@
-import { projectToHistogram } from "../../estimate/index.ts";
 import {
   bucketOf,
   checkHistogram,
   drawHistogramResponses,
-  estimateHistogram,
   type HistogramMechanism,
   type HistogramSpec,
+  histogramEstimates,
   histogramMechanism,
   isHistogramAnswer,
   respondHistogram,
@@ -64,17 +63,5 @@ export function paperHistogramServer<P, S, C>(scheme: CounterScheme<P, S, C>, sp
       onNoEvent: (random) => respondHistogram(mechanism, 0, random),
     }),
     ...histogramEstimates(mechanism),
-  };
-}
-
-/** What both schemes do with the buckets that devices told. */
-export function histogramEstimates(
-  mechanism: HistogramMechanism,
-): Pick<ServerSide, "localEpsilon" | "mechanism" | "estimate" | "consistent"> {
-  return {
-    localEpsilon: mechanism.localEpsilon,
-    mechanism: mechanism.name,
-    estimate: (sums, devices) => estimateHistogram(mechanism, sums, devices),
-    consistent: projectToHistogram,
   };
 }

@@ -4,9 +4,8 @@ import {
   type ElGamalPublicKey,
   type ElGamalSecretKey,
 } from "../../encryption/index.ts";
-import { clampTo, estimateMean } from "../../estimate/index.ts";
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
-import { checkMean, type MeanSpec, meanLocalEpsilon, meanNoise } from "../mean.ts";
+import { checkMean, type MeanSpec, meanEstimates, meanNoise } from "../mean.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import { type CounterScheme, type PaperAlgorithm, paperDevice, paperServer } from "./ciphertext-vector.ts";
 
@@ -54,19 +53,7 @@ export function paperMeanServer<P, S, C>(scheme: CounterScheme<P, S, C>, spec: M
 
 /** ElGamal with the range in which an honest answer lies. */
 export function elgamalForMean(spec: MeanSpec): CounterScheme<ElGamalPublicKey, ElGamalSecretKey, ElGamalCiphertext> {
+  checkMean(spec);
   const { reach } = meanNoise(spec);
   return createElGamalCounter({ minimum: -reach, maximum: spec.limit + reach });
-}
-
-/** What both schemes do with the noisy counts that devices told. */
-export function meanEstimates(
-  spec: MeanSpec,
-): Pick<ServerSide, "localEpsilon" | "mechanism" | "estimate" | "consistent"> {
-  const { sigma2 } = meanNoise(spec);
-  return {
-    localEpsilon: meanLocalEpsilon(spec),
-    mechanism: "discrete-gaussian",
-    estimate: (sums, devices) => sums.map((sum) => estimateMean(sum, devices, sigma2)),
-    consistent: (estimates) => estimates.map((estimate) => clampTo(spec.limit, estimate)),
-  };
 }

@@ -1,11 +1,10 @@
-import { clampTo, estimateFromResponses } from "../../estimate/index.ts";
 import {
   createRandomizedResponse,
   drawResponse,
   type RandomizedResponse,
   respond,
 } from "../../privacy/randomized-response.ts";
-import { checkOccurrence, type OccurrenceSpec } from "../occurrence.ts";
+import { checkOccurrence, type OccurrenceSpec, occurrenceEstimates } from "../occurrence.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import {
   applyResponses,
@@ -50,18 +49,5 @@ export function paperOccurrenceServer<P, S, C>(scheme: CounterScheme<P, S, C>, s
       onNoEvent: (random) => responses.map((response) => respond(response, 0, random)),
     }),
     ...occurrenceEstimates(responses),
-  };
-}
-
-/** What both schemes do with the bits that devices told. */
-export function occurrenceEstimates(
-  responses: readonly RandomizedResponse[],
-): Pick<ServerSide, "localEpsilon" | "mechanism" | "estimate" | "consistent"> {
-  return {
-    localEpsilon: Math.max(...responses.map(({ localEpsilon }) => localEpsilon)),
-    mechanism: "randomized-response",
-    estimate: (sums, devices) =>
-      responses.map((response, i) => estimateFromResponses(response, sums[i] as number, devices)),
-    consistent: (estimates, devices) => estimates.map((estimate) => clampTo(devices, estimate)),
   };
 }

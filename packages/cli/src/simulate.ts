@@ -1,0 +1,84 @@
+import { bucketName } from "@lethe/lab/demo";
+import { type SimulationOptions, type SimulationResult, simulate } from "@lethe/lab/simulate";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { createProgress } from "./progress.ts";
+import { formatFigure, formatTable } from "./table.ts";
+
+export function addSimulate(program: Command): void {
+  program
+    .command("simulate")
+    .description("run the real state machines of a fleet of devices and their server in one process")
+    .addOption(new Option("--statistic <name>").choices(["occurrence", "histogram", "mean"]).makeOptionMandatory())
+    .addOption(new Option("--scheme <name>").choices(["lattice", "elgamal"]).default("lattice"))
+    .option("--devices <n>", "how many devices", wholeNumber(1, 1e9), 1000)
+    .option("--ticks <T>", "ticks of the window", wholeNumber(1, 100_000), 24)
+    .option("--rate <r>", "probability of an event in a tick, for each metric", share, 0.05)
+    .option("--local-epsilon <e>", "what each metric may cost a device", positive, 1)
+    .option("--metrics <m>", "occurrence: number of metrics", wholeNumber(1, 1e6), 1)
+    .option("--edges <list>", "histogram: where buckets begin", edges, [0, 1, 2, 5])
+    .addOption(
+      new Option("--mechanism <name>", "histogram: the best if not given").choices(["kary", "unary", "per-bucket"]),
+    )
+    .option("--limit <k>", "mean: counts are cut at this", wholeNumber(1, 100_000), 10)
+    .option("--sigma <s>", "mean: noise in units of the limit; instead of --local-epsilon", positive)
+    .option("--seed <s>", "make the run reproducible")
+    .option("--json", "print JSON only")
+    .action((options: SimulationOptions & { json?: boolean }, command: Command) => {
+      if (options.statistic !== "occurrence" && options.metrics !== 1) {
+        command.error("error: option '--metrics' is for --statistic occurrence only");
+      }
+      const progress = createProgress(`${options.devices} devices, ${options.ticks} ticks`);
+      const result = simulate(options, progress);
+      console.log(options.json ? JSON.stringify(result) : describe(result, options.edges));
+    });
+}
+
+function describe(result: SimulationResult, bucketEdges: readonly number[]): string {
+  const { statistic, truth, estimate, consistent, standardError, interval, bytes, microseconds } = result;
+  const figure = (value: number | undefined): string => formatFigure(value as number, statistic);
+  const rows = truth.map((value, i) => {
+    const [low, high] = interval[i] as readonly [number, number];
+    const label = statistic === "histogram" ? bucketName(bucketEdges, i) : String(i);
+    const range = `[${figure(low)}, ${figure(high)}]`;
+    return [label, figure(value), figure(estimate[i]), figure(standardError[i]), range, figure(consistent[i])];
+  });
+  const what = statistic === "histogram" ? "bucket" : "metric";
+  const { record, write, seal, open } = microseconds;
+  return [
+    formatTable([what, "truth", "estimate", "± s.e.", "95% interval", "consistent"], rows, 1),
+    "",
+    `${result.scheme}, ${result.mechanism}, local ε ${result.localEpsilon.toFixed(4)}${statistic === "mean" ? " at δ = 1e-6" : ""}; ${result.valid} of ${result.devices} reports valid`,
+    `bytes: state ${bytes.state}, report ${bytes.report}, public key ${bytes.publicKey}`,
+    `microseconds (medians): record ${record.toFixed(1)}, write ${write.toFixed(0)}, seal ${seal.toFixed(0)}, open ${open.toFixed(0)}`,
+  ].join("\n");
+}
+
+function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < least || value > most) {
+      throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
+    }
+    return value;
+  };
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError("It is a number above 0.");
+  return value;
+}
+
+function share(text: string): number {
+  const value = Number(text);
+  if (text.trim() === "" || !(value >= 0 && value <= 1)) throw new InvalidArgumentError("It is a number from 0 to 1.");
+  return value;
+}
+
+function edges(text: string): number[] {
+  const values = text.split(",").map(wholeNumber(0, 100_000));
+  if (values[0] !== 0 || values.length < 2 || values.some((edge, i) => i > 0 && edge <= (values[i - 1] as number))) {
+    throw new InvalidArgumentError("Edges begin with 0 and increase, as in 0,1,2,5.");
+  }
+  return values;
+}

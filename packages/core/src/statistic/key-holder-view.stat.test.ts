@@ -1,0 +1,201 @@
+import { describe, expect, it } from "vitest";
+import { createLattice, type DeviceKeyContext, decodeCompact, deriveDeviceKeys, secret } from "../encryption/index.ts";
+import { openPhase, ringFor } from "../encryption/lattice/lattice.ts";
+import { type Randomness, randomnessFrom } from "../randomness/index.ts";
+import { type LatticePlan, latticeDevice } from "./lattice/lattice-machine.ts";
+import { ledgerDevice, ledgerServer, planLedger } from "./lattice/ledger.ts";
+import {
+  planRotationHistogram,
+  rotationHistogramDevice,
+  rotationHistogramServer,
+} from "./lattice/rotation-histogram.ts";
+import { planRotationMean, rotationMeanDevice, rotationMeanServer } from "./lattice/rotation-mean.ts";
+import type { DeviceSide, ServerSide } from "./statistic.ts";
+
+/**
+ * The noise that the key holder finds beside the answers must not depend on events. Its variance shows the number of
+ * fresh encryptions, so that number must be the same on every path; and its shape must not show rotations.
+ */
+const platform = randomnessFrom(globalThis.crypto);
+const master = secret(new Uint8Array(32).fill(8));
+const context: DeviceKeyContext = { task: "view", window: 0, device: new Uint8Array(16), role: "tally", index: 0 };
+const TICKS = 2;
+const WRITES = 2 * TICKS;
+const HEADER = 6;
+
+/** The same plan with every bit and slot sent, so that the noise is seen as it is, without the rounding on top. */
+function unrounded<Plan extends LatticePlan>(plan: Plan): Plan {
+  const { dimension, limbs } = plan.choice.parameters;
+  const format = { c0Bits: 25 * limbs, c1Bits: 25 * limbs, reads: Array.from({ length: dimension }, (_, i) => i) };
+  return { ...plan, choice: { ...plan.choice, format } };
+}
+
+interface Subject {
+  readonly name: string;
+  readonly plan: LatticePlan;
+  readonly device: DeviceSide;
+  readonly server: ServerSide;
+}
+
+const ledger = unrounded(planLedger({ ticks: TICKS, localEpsilons: [1, 1] }));
+const histogramSpec = { ticks: TICKS, eventsPerTick: 1, edges: [0, 1, 2], localEpsilon: 1 };
+const [kary, unary] = (["kary", "unary"] as const).map((mechanism) =>
+  unrounded(planRotationHistogram({ ...histogramSpec, mechanism })),
+) as [ReturnType<typeof planRotationHistogram>, ReturnType<typeof planRotationHistogram>];
+const mean = unrounded(planRotationMean({ ticks: TICKS, eventsPerTick: 1, limit: 2, sigma: 1 }));
+const SUBJECTS: readonly Subject[] = [
+  { name: "ledger", plan: ledger, device: ledgerDevice(ledger), server: ledgerServer(ledger) },
+  { name: "histogram, kary", plan: kary, device: rotationHistogramDevice(kary), server: rotationHistogramServer(kary) },
+  {
+    name: "histogram, unary",
+    plan: unary,
+    device: rotationHistogramDevice(unary),
+    server: rotationHistogramServer(unary),
+  },
+  { name: "mean", plan: mean, device: rotationMeanDevice(mean), server: rotationMeanServer(mean) },
+];
+
+/** c₁ + c₀·s modulo q/t: the noise, whatever the message is. */
+function noiseOf({ plan }: Subject, report: Uint8Array): Float64Array {
+  const { parameters, plaintextBits, format } = plan.choice;
+  const scheme = createLattice(parameters, plaintextBits);
+  const { secretKey } = deriveDeviceKeys(scheme, master, context);
+  const phase = openPhase(ringFor(parameters), secretKey, decodeCompact(parameters, format, report));
+  const delta = 2 ** (25 * parameters.limbs - plaintextBits);
+  return Float64Array.from({ length: parameters.dimension }, (_, i) => {
+    const value =
+      (phase[i] as number) + (parameters.limbs === 2 ? (phase[parameters.dimension + i] as number) * 2 ** 25 : 0);
+    const residue = value % delta;
+    return residue >= delta / 2 ? residue - delta : residue;
+  });
+}
+
+/** A report after this many events and writes; `meddle` alters what is stored before it is sealed. */
+function reportAfter(
+  { device, server }: Subject,
+  {
+    events,
+    writes = TICKS,
+    meddle = (stored) => stored,
+    random = platform,
+  }: {
+    events: number;
+    writes?: number;
+    meddle?: (stored: Uint8Array) => Uint8Array;
+    random?: Randomness;
+  },
+): Uint8Array {
+  const recorder = device.start(server.issueKey(master, context), random);
+  let stored: Uint8Array | undefined;
+  for (let write = 0; write < writes; write++) {
+    if (write < events) recorder.record();
+    stored = recorder.write();
+  }
+  return recorder.seal(meddle(stored as Uint8Array));
+}
+
+/** Mean square of the noise over many reports of one device key. */
+function noisePower(subject: Subject, options: Parameters<typeof reportAfter>[1]): number {
+  const REPORTS = 150;
+  let sum = 0;
+  for (let i = 0; i < REPORTS; i++) {
+    const noise = noiseOf(subject, reportAfter(subject, options));
+    sum += noise.reduce((square, x) => square + x * x, 0) / noise.length;
+  }
+  return sum / REPORTS;
+}
+
+describe("the noise's power is the same whatever happened", () => {
+  // A report of nine encryptions: one more or one less changes the power by 11%. Over 150 reports the power of unmultiplied
+  // noise is known to 0.4%, of multiplied noise, whose coefficients go together, to 1%: the limit is five times that.
+  const LIMIT = 0.05;
+
+  for (const subject of SUBJECTS) {
+    it(`${subject.name}: no events, events in every tick, writes missing or added`, () => {
+      const reference = noisePower(subject, { events: 0 });
+      for (const options of [{ events: 1 }, { events: 2 }, { events: 1, writes: 1 }, { events: 2, writes: WRITES }]) {
+        expect(Math.abs(noisePower(subject, options) / reference - 1)).toBeLessThan(LIMIT);
+      }
+    });
+  }
+
+  it("the same test catches a device that adds an encryption for every event, and one that skips one", () => {
+    const [subject] = SUBJECTS as readonly [Subject];
+    const scheme = createLattice(subject.plan.choice.parameters, subject.plan.choice.plaintextBits);
+    const { publicKey } = deriveDeviceKeys(scheme, master, context);
+    const oneMore = (stored: Uint8Array): Uint8Array => {
+      const ciphertext = scheme.decode(stored.subarray(HEADER));
+      scheme.addEncryptionsOfZero(publicKey, ciphertext, 1, platform);
+      const copy = stored.slice();
+      copy.set(scheme.encode(ciphertext), HEADER);
+      return copy;
+    };
+    // A count of writes that is one too high makes sealing add two encryptions too few.
+    const skipping = (stored: Uint8Array): Uint8Array => stored.with(2, (stored[2] as number) + 1);
+    const reference = noisePower(subject, { events: 0 });
+    expect(noisePower(subject, { events: 1, meddle: oneMore }) / reference - 1).toBeGreaterThan(LIMIT);
+    expect(1 - noisePower(subject, { events: 1, meddle: skipping }) / reference).toBeGreaterThan(LIMIT);
+  });
+});
+
+describe("the number of fresh encryptions is the same on every path", () => {
+  /** Counts encryptions by their two draws of centred binomial samples. */
+  function counting(dimension: number): { random: Randomness; encryptions: () => number } {
+    const size = 4 * (dimension + Math.ceil(dimension / 3));
+    let draws = 0;
+    return {
+      random: (into) => {
+        if (into.length === size) draws++;
+        platform(into);
+      },
+      encryptions: () => draws / 2,
+    };
+  }
+
+  for (const subject of SUBJECTS) {
+    it(`${subject.name}: 2w are stored after w writes, and a report holds ${2 * WRITES + 1}`, () => {
+      const decoy = subject.name === "histogram, kary" ? 2 * WRITES : 0;
+      for (let writes = 1; writes <= WRITES; writes++) {
+        for (const events of [0, 1, 2]) {
+          // The decoy is prepared every time, used or not: sixteen repetitions see both.
+          for (let repetition = 0; repetition < 16; repetition++) {
+            const { random, encryptions } = counting(subject.plan.choice.parameters.dimension);
+            reportAfter(subject, { events, writes, random });
+            // One at the start, two a write, of which the last is in memory only; the rest are sealed in.
+            const inStored = 2 * writes;
+            const inSeal = 2 * (WRITES - writes) + 1;
+            expect(inStored + inSeal).toBe(2 * WRITES + 1);
+            expect(encryptions()).toBe(inStored + 1 + inSeal + decoy);
+          }
+        }
+      }
+    });
+  }
+});
+
+describe("a rotation leaves no trace in the noise", () => {
+  it("no coefficient of the histogram's or the mean's noise has a mean that depends on the count", () => {
+    for (const subject of SUBJECTS.slice(1)) {
+      const REPORTS = 200;
+      const { dimension } = subject.plan.choice.parameters;
+      const difference = new Float64Array(dimension);
+      let power = 0;
+      for (let i = 0; i < REPORTS; i++) {
+        const still = noiseOf(subject, reportAfter(subject, { events: 0 }));
+        const rotated = noiseOf(subject, reportAfter(subject, { events: 2 }));
+        for (let j = 0; j < dimension; j++)
+          difference[j] = (difference[j] as number) + (rotated[j] as number) - (still[j] as number);
+        power +=
+          still.reduce((sum, x) => sum + x * x, 0) / dimension + rotated.reduce((sum, x) => sum + x * x, 0) / dimension;
+      }
+      // Normal with variance `power` each; 1,024 or 2,048 of them beyond six standard deviations: 4e-6 in all.
+      const largest = difference.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+      expect(largest / Math.sqrt(power)).toBeLessThan(6);
+    }
+  });
+});
+
+it("latticeDevice refuses a public key of the wrong size", () => {
+  const device = latticeDevice(ledger, { fold: () => {}, seal: () => {} });
+  expect(() => device.start(new Uint8Array(5), platform)).toThrow("a public key has 5 bytes");
+});

@@ -1,0 +1,139 @@
+import { chooseLattice, type LatticeCiphertext, type Slots } from "../../encryption/index.ts";
+import { drawKary } from "../../privacy/kary-response.ts";
+import { drawOutcome } from "../../privacy/probability.ts";
+import { type Randomness, uniformBelow, withBufferedRandomness } from "../../randomness/index.ts";
+import {
+  bucketOf,
+  checkHistogram,
+  type HistogramMechanism,
+  type HistogramSpec,
+  histogramEstimates,
+  histogramMechanism,
+  isHistogramAnswer,
+  respondHistogram,
+} from "../histogram.ts";
+import { writesAllowed } from "../recorder.ts";
+import type { DeviceSide, ServerSide } from "../statistic.ts";
+import { canaryLength, createCanary } from "./canary.ts";
+import { type LatticePlan, latticeDevice, latticeServer, schemeOf } from "./lattice-machine.ts";
+
+/**
+ * A count kept as a rotation: the state is ρ·X^count with t = 2, an event multiplies by X. For sealing it is multiplied by
+ * P(X) = Σ_b Σ_{i ∈ bucket b} X^{p_b − i} with p_b = b·(M+1). Coefficient p_b of X^c·P is then 1 if c is in bucket b and 0
+ * otherwise: a term of bucket b′ reaches it only if (b−b′)·(M+1) = c − i, and |c − i| ≤ M. All terms lie between −M and
+ * p_{B−1} + M; behind them the product is 0 whatever the count, and there is room for the canary.
+ */
+export interface RotationHistogramPlan extends LatticePlan {
+  readonly edges: readonly number[];
+  readonly mechanism: HistogramMechanism;
+  /** M: the most events a window can hold. */
+  readonly capacity: number;
+}
+
+const PLAINTEXT_BITS = 1;
+const LONGEST = 4096;
+
+export function planRotationHistogram(spec: HistogramSpec): RotationHistogramPlan {
+  checkHistogram(spec);
+  const { ticks, eventsPerTick, edges } = spec;
+  // A decoy must reach the last bucket even if no window can.
+  const capacity = Math.max(ticks * eventsPerTick, edges.at(-1) as number);
+  const positions = edges.map((_, b) => b * (capacity + 1));
+  const firstZero = (positions.at(-1) as number) + capacity + 1;
+  const slots = firstZero + canaryLength(PLAINTEXT_BITS) + capacity;
+  if (slots > LONGEST) {
+    throw new RangeError(
+      `a histogram of ${edges.length} buckets over ${ticks} ticks with eventsPerTick ${eventsPerTick} needs ${slots} ` +
+        `slots and a ciphertext has at most ${LONGEST}: lower ticks, eventsPerTick or the number of edges`,
+    );
+  }
+  const canary = createCanary(PLAINTEXT_BITS, firstZero);
+  const choice = chooseLattice({
+    plaintextBits: PLAINTEXT_BITS,
+    slots,
+    encryptions: 2 * writesAllowed(ticks),
+    multipliedBy: (dimension) => bucketPolynomial(edges, capacity, dimension),
+    encryptionsAfter: 1,
+    reads: [...positions, ...canary.slots],
+  });
+  const mechanism = histogramMechanism(spec);
+  return { ticks, eventsPerTick, metrics: 1, ciphertexts: 1, choice, canary, edges, mechanism, capacity };
+}
+
+/** P of the comment above, modulo X^N + 1. */
+function bucketPolynomial(edges: readonly number[], capacity: number, dimension: number): Int32Array {
+  const polynomial = new Int32Array(dimension);
+  for (let count = 0; count <= capacity; count++) {
+    const exponent = bucketOf(edges, count) * (capacity + 1) - count;
+    if (exponent >= 0) polynomial[exponent] = 1;
+    else polynomial[dimension + exponent] = -1;
+  }
+  return polynomial;
+}
+
+export function rotationHistogramDevice(plan: RotationHistogramPlan): DeviceSide {
+  const { edges, mechanism, capacity, canary } = plan;
+  const scheme = schemeOf(plan);
+  const { dimension } = plan.choice.parameters;
+  const polynomial = bucketPolynomial(edges, capacity, dimension);
+  const canarySlots = new Set(canary.slots);
+
+  return latticeDevice(plan, {
+    start: ([ciphertext], random) => {
+      // Unary encoding keeps a 1 with probability 1/2: ρ is that coin. The other mechanisms start at 1.
+      const rho = mechanism.name === "unary" ? uniformBelow(random, 2) : 1;
+      scheme.addToSlot(ciphertext as LatticeCiphertext, 0, rho);
+    },
+    fold: ([ciphertext]) => scheme.rotate(ciphertext as LatticeCiphertext, 1),
+    seal: ([state], missing, fill, random) => {
+      const ciphertext = state as LatticeCiphertext;
+      fill(ciphertext, 0, missing);
+      if (mechanism.name === "kary") {
+        const { keep, decoy: bucket } = drawKary(mechanism, random);
+        // Prepared whether it is used or not, with as many encryptions as the state holds.
+        const decoy = scheme.trivial();
+        scheme.addToSlot(decoy, edges[bucket] as number, 1);
+        fill(decoy, 0, 2 * writesAllowed(plan.ticks));
+        if (!keep) replace(ciphertext, decoy);
+      }
+      scheme.multiply(ciphertext, polynomial);
+      withBufferedRandomness(random, (buffered) => {
+        const noise = sealingNoise(mechanism, capacity, buffered);
+        for (let slot = 0; slot < dimension; slot++) {
+          // Masks hide the other coefficients of the product, from which the count could be read.
+          if (!canarySlots.has(slot)) scheme.addToSlot(ciphertext, slot, noise.get(slot) ?? uniformBelow(buffered, 2));
+        }
+      });
+    },
+  });
+}
+
+/** What is added to the buckets, by slot: nothing (K-ary response is done already), or a Bernoulli bit for each. */
+function sealingNoise(mechanism: HistogramMechanism, capacity: number, random: Randomness): Map<number, number> {
+  const probability =
+    mechanism.name === "unary" ? mechanism.noise : mechanism.name === "per-bucket" ? mechanism.flip : 0;
+  const noise = new Map<number, number>();
+  for (let b = 0; b < mechanism.buckets; b++) {
+    noise.set(b * (capacity + 1), drawOutcome(random, probability) === 0 ? 1 : 0);
+  }
+  return noise;
+}
+
+function replace(target: LatticeCiphertext, source: LatticeCiphertext): void {
+  target.c0.set(source.c0);
+  target.c1.set(source.c1);
+}
+
+export function rotationHistogramServer(plan: RotationHistogramPlan): ServerSide {
+  const { edges, mechanism, capacity } = plan;
+  return {
+    ...latticeServer(plan, {
+      read: ([opened]) => {
+        const bits = edges.map((_, b) => (opened as Slots)[b * (capacity + 1)] as number);
+        return isHistogramAnswer(mechanism, bits) ? bits : undefined;
+      },
+      onNoEvent: (random) => respondHistogram(mechanism, 0, random),
+    }),
+    ...histogramEstimates(mechanism),
+  };
+}

@@ -1,0 +1,97 @@
+import { chooseLattice, type LatticeCiphertext, type Slots } from "../../encryption/index.ts";
+import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
+import { uniformBelow, withBufferedRandomness } from "../../randomness/index.ts";
+import { checkMean, type MeanSpec, meanEstimates, meanNoise } from "../mean.ts";
+import { writesAllowed } from "../recorder.ts";
+import type { DeviceSide, ServerSide } from "../statistic.ts";
+import { canaryLength, createCanary } from "./canary.ts";
+import { type LatticePlan, latticeDevice, latticeServer, schemeOf } from "./lattice-machine.ts";
+
+/**
+ * A count kept as a rotation, as in the histogram. For sealing X^count is multiplied by Σ_i min(i, limit)·X^{−i}: coefficient
+ * 0 is then min(count, limit). All terms lie between −M and M; behind M there is room for the canary.
+ */
+export interface RotationMeanPlan extends LatticePlan {
+  readonly spec: MeanSpec;
+  readonly noise: DiscreteGaussian;
+  readonly capacity: number;
+}
+
+const LONGEST = 4096;
+
+export function planRotationMean(spec: MeanSpec): RotationMeanPlan {
+  checkMean(spec);
+  const { ticks, eventsPerTick, limit } = spec;
+  const noise = meanNoise(spec);
+  // Every honest answer, from −reach to limit + reach, has a residue of its own.
+  const plaintextBits = Math.ceil(Math.log2(limit + 2 * noise.reach + 1));
+  const capacity = ticks * eventsPerTick;
+  const slots = 2 * capacity + 1 + canaryLength(plaintextBits);
+  if (slots > LONGEST) {
+    throw new RangeError(
+      `a mean over ${ticks} ticks with eventsPerTick ${eventsPerTick} needs ${slots} slots and a ciphertext has at ` +
+        `most ${LONGEST}: lower ticks or eventsPerTick`,
+    );
+  }
+  const canary = createCanary(plaintextBits, capacity + 1);
+  const choice = chooseLattice({
+    plaintextBits,
+    slots,
+    encryptions: 2 * writesAllowed(ticks),
+    multipliedBy: (dimension) => weightPolynomial(limit, capacity, dimension),
+    encryptionsAfter: 1,
+    reads: [0, ...canary.slots],
+  });
+  return { ticks, eventsPerTick, metrics: 1, ciphertexts: 1, choice, canary, spec, noise, capacity };
+}
+
+function weightPolynomial(limit: number, capacity: number, dimension: number): Int32Array {
+  const polynomial = new Int32Array(dimension);
+  // X^{−i} = −X^{N−i}; the weight of X⁰ is min(0, limit) = 0.
+  for (let i = 1; i <= capacity; i++) polynomial[dimension - i] = -Math.min(i, limit);
+  return polynomial;
+}
+
+export function rotationMeanDevice(plan: RotationMeanPlan): DeviceSide {
+  const scheme = schemeOf(plan);
+  const { dimension } = plan.choice.parameters;
+  const t = 2 ** plan.choice.plaintextBits;
+  const weights = weightPolynomial(plan.spec.limit, plan.capacity, dimension);
+  const canarySlots = new Set(plan.canary.slots);
+
+  return latticeDevice(plan, {
+    start: ([ciphertext]) => scheme.addToSlot(ciphertext as LatticeCiphertext, 0, 1),
+    fold: ([ciphertext]) => scheme.rotate(ciphertext as LatticeCiphertext, 1),
+    seal: ([state], missing, fill, random) => {
+      const ciphertext = state as LatticeCiphertext;
+      fill(ciphertext, 0, missing);
+      scheme.multiply(ciphertext, weights);
+      withBufferedRandomness(random, (buffered) => {
+        const noise = Number(drawDiscreteGaussian(plan.noise, buffered));
+        scheme.addToSlot(ciphertext, 0, ((noise % t) + t) % t);
+        for (let slot = 1; slot < dimension; slot++) {
+          if (!canarySlots.has(slot)) scheme.addToSlot(ciphertext, slot, uniformBelow(buffered, t));
+        }
+      });
+    },
+  });
+}
+
+export function rotationMeanServer(plan: RotationMeanPlan): ServerSide {
+  const { noise, spec } = plan;
+  const t = 2 ** plan.choice.plaintextBits;
+  return {
+    ...latticeServer(plan, {
+      read: ([opened]) => {
+        const residue = (opened as Slots)[0] as number;
+        // The residues that no honest answer has are split evenly; what lies outside is clamped, not rejected.
+        const largest = spec.limit + noise.reach;
+        const spare = t - (largest + noise.reach + 1);
+        const value = residue <= largest + Math.floor(spare / 2) ? residue : residue - t;
+        return [Math.min(Math.max(value, -noise.reach), largest)];
+      },
+      onNoEvent: (random) => [Number(drawDiscreteGaussian(noise, random))],
+    }),
+    ...meanEstimates(spec),
+  };
+}

@@ -1,0 +1,203 @@
+import { describe, expect, it } from "vitest";
+import { type DeviceKeyContext, secret } from "../encryption/index.ts";
+import { LetheError } from "../error.ts";
+import { type Randomness, seededRandomnessForTests } from "../randomness/index.ts";
+import { createStatistic, type SchemeName, type StatisticSpec } from "./create.ts";
+import type { Recorder } from "./recorder.ts";
+
+const TICKS = 4;
+const HEADER = 6;
+const master = secret(new Uint8Array(32).fill(3));
+const contextOf = (byte: number): DeviceKeyContext => ({
+  task: "recorder-test",
+  window: 7,
+  device: new Uint8Array(16).fill(byte),
+  role: "tally",
+  index: 0,
+});
+
+const histogram = {
+  statistic: "histogram",
+  ticks: TICKS,
+  eventsPerTick: 2,
+  edges: [0, 1, 3],
+  localEpsilon: 1,
+} as const;
+const SPECS: readonly StatisticSpec[] = [
+  { statistic: "occurrence", ticks: TICKS, localEpsilons: [1, 1, 2] },
+  { ...histogram, mechanism: "kary" },
+  { ...histogram, mechanism: "unary" },
+  { ...histogram, mechanism: "per-bucket" },
+  { statistic: "mean", ticks: TICKS, eventsPerTick: 2, limit: 3, sigma: 1 },
+];
+
+/** Stored bytes after each write, with an event in every tick, or in none. */
+function live(recorder: Recorder, withEvents: boolean): Uint8Array[] {
+  return Array.from({ length: TICKS }, () => {
+    if (withEvents) recorder.record();
+    return recorder.write() as Uint8Array;
+  });
+}
+
+function withLocalEpsilon(spec: StatisticSpec, epsilon: number): StatisticSpec {
+  if (spec.statistic === "mean") return spec;
+  if (spec.statistic === "histogram") return { ...spec, localEpsilon: epsilon };
+  return { ...spec, localEpsilons: spec.localEpsilons.map(() => epsilon) };
+}
+
+function equalBytes(left: Uint8Array, right: Uint8Array): number {
+  return left.reduce((sum, byte, i) => sum + (byte === right[i] ? 1 : 0), 0) / left.length;
+}
+
+for (const scheme of ["lattice", "elgamal"] as const) {
+  for (const spec of SPECS) {
+    const name = `${scheme} ${spec.statistic}${"mechanism" in spec ? ` ${spec.mechanism}` : ""}`;
+    describe(name, () => rules(scheme, spec));
+  }
+}
+
+function rules(scheme: SchemeName, spec: StatisticSpec): void {
+  const random = seededRandomnessForTests(`${scheme} ${JSON.stringify(spec)}`);
+  const { device, server } = createStatistic(scheme, spec);
+  const publicKey = server.issueKey(master, contextOf(1));
+
+  it("states, reports and keys have one size, whatever happens", () => {
+    expect(publicKey.length).toBe(device.bytes.publicKey);
+    for (const withEvents of [false, true]) {
+      const recorder = device.start(publicKey, random);
+      const states = live(recorder, withEvents);
+      for (const state of states) expect(state.length).toBe(device.bytes.state);
+      const report = recorder.seal(states.at(-1) as Uint8Array);
+      expect(report.length).toBe(device.bytes.report);
+      expect(server.open(master, contextOf(1), report, random).valid).toBe(true);
+    }
+  });
+
+  it("each stored state differs from the one before, and from memory, in essentially every ciphertext byte", () => {
+    for (const withEvents of [false, true]) {
+      const recorder = device.start(publicKey, random);
+      let before = recorder.inspect().ciphertexts;
+      for (let tick = 0; tick < TICKS; tick++) {
+        if (withEvents) recorder.record();
+        const dump = recorder.inspect().ciphertexts;
+        const stored = (recorder.write() as Uint8Array).subarray(HEADER);
+        const after = recorder.inspect().ciphertexts;
+        // Two independent bytes are equal with probability 1/256; six standard deviations above that at 192 bytes.
+        const chance = 1 / 256 + 6 * Math.sqrt(1 / 256 / stored.length);
+        for (const other of [before, dump, after]) expect(equalBytes(stored, other)).toBeLessThan(chance);
+        expect(equalBytes(dump, after)).toBeLessThan(chance);
+        before = stored;
+      }
+    }
+  });
+
+  it("allows two writes a tick in all, then no more", () => {
+    const recorder = device.start(publicKey, random);
+    for (let i = 0; i < 2 * TICKS; i++) expect(recorder.write()).toBeInstanceOf(Uint8Array);
+    expect(recorder.write()).toBeUndefined();
+  });
+
+  it("seals once; nothing can be recorded, written or sealed afterwards", () => {
+    const recorder = device.start(publicKey, random);
+    const stored = recorder.write() as Uint8Array;
+    recorder.seal(stored);
+    expect(() => recorder.seal(stored)).toThrow(TypeError);
+    expect(() => recorder.record()).toThrow("sealed");
+    expect(() => recorder.write()).toThrow("sealed");
+  });
+
+  it("goes on from what was stored, and refuses what is not a state", () => {
+    const first = device.start(publicKey, random);
+    first.record();
+    const stored = first.write() as Uint8Array;
+    const second = device.resume(publicKey, stored, false, random);
+    const again = second.write() as Uint8Array;
+    expect(again[2]).toBe(2);
+    const opened = server.open(master, contextOf(1), second.seal(again), random);
+    expect(opened.valid).toBe(true);
+
+    const altered = (change: (copy: Uint8Array) => void): Uint8Array => {
+      const copy = stored.slice();
+      change(copy);
+      return copy;
+    };
+    const bad = [
+      stored.subarray(1),
+      new Uint8Array(device.bytes.state),
+      altered((copy) => copy.fill(9, 0, 1)),
+      altered((copy) => copy.fill(9, 1, 2)),
+      altered((copy) => copy.fill(0, 2, 6)),
+      altered((copy) => copy.fill(255, 2, 6)),
+    ];
+    for (const bytes of bad) {
+      expect(() => device.resume(publicKey, bytes, false, random)).toThrow(LetheError);
+      expect(() => device.start(publicKey, random).seal(bytes)).toThrow(LetheError);
+    }
+  });
+
+  it("a captured state rerandomized and sent under another device id is rejected, and counts as no event", () => {
+    // At ε = 8 the mechanism all but never puts a decoy, which would be valid and say nothing, in the state's place.
+    const { device, server } = createStatistic(scheme, withLocalEpsilon(spec, 8));
+    const publicKey = server.issueKey(master, contextOf(1));
+    const victim = device.start(publicKey, random);
+    const captured = live(victim, true).at(-1) as Uint8Array;
+    // The intruder enrols, and rerandomizes the captured state under the new key by going on from it.
+    const otherKey = server.issueKey(master, contextOf(2));
+    const copier = device.resume(otherKey, captured, false, random);
+    const copy = copier.seal(copier.write() as Uint8Array);
+    const replayed = device.resume(publicKey, captured, false, random);
+    const verbatim = replayed.seal(replayed.write() as Uint8Array);
+    for (const report of [copy, verbatim]) {
+      const { valid, answers } = server.open(master, contextOf(2), report, random);
+      expect(valid).toBe(false);
+      expect(answers.length).toBe(server.open(master, contextOf(1), verbatim, random).answers.length);
+    }
+  });
+
+  it("random, truncated, empty and extended reports are invalid, never an exception", () => {
+    const noise = new Uint8Array(device.bytes.report);
+    random(noise);
+    for (const report of [noise, noise.subarray(1), new Uint8Array(), new Uint8Array(device.bytes.report + 1)]) {
+      expect(server.open(master, contextOf(1), report, random).valid).toBe(false);
+    }
+  });
+
+  it("refuses metrics that do not exist", () => {
+    const recorder = device.start(publicKey, random);
+    const metrics = spec.statistic === "occurrence" ? spec.localEpsilons.length : 1;
+    for (const metric of [-1, metrics, 0.5]) expect(() => recorder.record(metric)).toThrow(RangeError);
+  });
+}
+
+describe("the in-tick counter", () => {
+  const { device, server } = createStatistic("lattice", { ...histogram, localEpsilon: 15 });
+  const random: Randomness = seededRandomnessForTests("in-tick");
+  const publicKey = server.issueKey(master, contextOf(1));
+  const bucketOfReport = (recorder: Recorder, stored: Uint8Array): number =>
+    server.open(master, contextOf(1), recorder.seal(stored), random).answers.indexOf(1);
+
+  it("drops events beyond eventsPerTick, and is zeroed at every write", () => {
+    const recorder = device.start(publicKey, random);
+    for (let i = 0; i < 10; i++) recorder.record();
+    expect(recorder.inspect().eventsInTick).toBe(2);
+    const stored = recorder.write() as Uint8Array;
+    expect(recorder.inspect().eventsInTick).toBe(0);
+    // Two events are in the middle bucket, three would be in the last. ε = 15 keeps the truth with near certainty.
+    expect(bucketOfReport(recorder, stored)).toBe(1);
+  });
+
+  it("leaves no room after a write that does not end the tick, in this session or the next", () => {
+    const recorder = device.start(publicKey, random);
+    recorder.record();
+    recorder.record();
+    const closed = recorder.write({ endsTick: false }) as Uint8Array;
+    recorder.record();
+    const reopened = device.resume(publicKey, closed, true, random);
+    reopened.record();
+    const sameTick = reopened.write() as Uint8Array;
+    reopened.record();
+    const nextTick = reopened.write() as Uint8Array;
+    expect(bucketOfReport(recorder, sameTick)).toBe(1);
+    expect(bucketOfReport(reopened, nextTick)).toBe(2);
+  });
+});

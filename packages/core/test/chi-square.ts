@@ -1,0 +1,11 @@
+/** Σ (observed − expected)²/expected. */
+export function chiSquare(observed: readonly number[], expected: readonly number[]): number {
+  return observed.reduce((sum, count, i) => sum + (count - (expected[i] as number)) ** 2 / (expected[i] as number), 0);
+}
+
+/** What χ² exceeds with probability 10⁻⁶ (Wilson and Hilferty's approximation). */
+export function chiSquareAlarm(degreesOfFreedom: number): number {
+  const z = 4.7534;
+  const f = degreesOfFreedom;
+  return f * (1 - 2 / (9 * f) + z * Math.sqrt(2 / (9 * f))) ** 3;
+}
