@@ -18,27 +18,145 @@ describe("lethe", () => {
     expect(lethe("--version")).toEqual({ status: 0, stdout: `${version}\n`, stderr: "" });
   });
 
-  it("demo --once shows what was opened, sizes and times", () => {
-    const { status, stdout } = lethe("demo", "--once");
-    expect(status).toBe(0);
-    expect(stdout).toMatch(/export\.failed +0 +0\n/);
-    expect(stdout).toContain("6400-byte state 288 times");
-  });
-
-  it("demo --json prints nothing but JSON on stdout, and opens what was counted", () => {
-    const { status, stdout } = lethe("demo", "--once", "--json");
-    const result = JSON.parse(stdout) as { counters: { truth: number; opened: number }[]; bytes: object };
-    expect(status).toBe(0);
-    expect(result.counters.length).toBeGreaterThan(0);
-    for (const { truth, opened } of result.counters) expect(opened).toBe(truth);
-    expect(result.bytes).toEqual({ state: 6400, report: 2176, publicKey: 3232 });
-  });
-
   it("bad input ends with one clear line and exit code 2", () => {
-    for (const args of [["dmeo"], ["demo", "--fast"], ["demo", "extra"]]) {
+    const simulate = ["simulate", "--statistic", "histogram"];
+    for (const [message, ...args] of [
+      ["unknown command", "dmeo"],
+      ["unknown option", "demo", "--fast"],
+      ["too many arguments", "demo", "extra"],
+      ["--statistic", "simulate"],
+      ["--statistic", "simulate", "--statistic", "median"],
+      ["--edges", ...simulate, "--edges", "0,2,1"],
+      ["--edges", ...simulate, "--edges", "1,2"],
+      ["--devices", ...simulate, "--devices", "0"],
+      ["--devices", ...simulate, "--devices", "many"],
+      ["--ticks", ...simulate, "--ticks", "1.5"],
+      ["--rate", ...simulate, "--rate", "2"],
+      ["--local-epsilon", ...simulate, "--local-epsilon", "0"],
+      ["localEpsilon", ...simulate, "--local-epsilon", "50"],
+      ["--limit", "simulate", "--statistic", "mean", "--limit", "0"],
+      ["--sigma", "simulate", "--statistic", "mean", "--sigma", "-1"],
+      ["--metrics", ...simulate, "--metrics", "3"],
+      ["lower ticks, eventsPerTick", ...simulate, "--ticks", "3000"],
+    ]) {
       const { status, stdout, stderr } = lethe(...args);
-      expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+      expect({ args, status, stdout }).toEqual({ args, status: 2, stdout: "" });
       expect(stderr).toMatch(/^error: .*\n$/);
+      expect(stderr).toContain(message);
     }
+  });
+});
+
+describe("lethe simulate", () => {
+  const KEYS = [
+    "statistic",
+    "scheme",
+    "mechanism",
+    "devices",
+    "valid",
+    "rejected",
+    "truth",
+    "estimate",
+    "consistent",
+    "standardError",
+    "interval",
+    "localEpsilon",
+    "bytes",
+    "microseconds",
+  ];
+
+  function simulate(...args: string[]) {
+    const { status, stdout } = lethe("simulate", ...args, "--json");
+    expect(status).toBe(0);
+    return JSON.parse(stdout) as {
+      [key: string]: unknown;
+      valid: number;
+      truth: number[];
+      estimate: number[];
+      consistent: number[];
+      standardError: number[];
+      interval: [number, number][];
+      localEpsilon: number;
+      microseconds: Record<string, number>;
+    };
+  }
+
+  for (const [statistic, entries, ...args] of [
+    ["occurrence", 3, "--metrics", "3", "--devices", "200"],
+    ["histogram", 4, "--devices", "200"],
+    ["histogram", 3, "--devices", "200", "--edges", "0,1,4", "--mechanism", "unary"],
+    ["histogram", 3, "--devices", "200", "--edges", "0,1,4", "--mechanism", "per-bucket"],
+    ["mean", 1, "--devices", "200", "--sigma", "1", "--limit", "5"],
+    ["occurrence", 2, "--scheme", "elgamal", "--metrics", "2", "--devices", "50"],
+    ["histogram", 4, "--scheme", "elgamal", "--devices", "40"],
+    ["mean", 1, "--scheme", "elgamal", "--limit", "3", "--devices", "40"],
+  ] as [string, number, ...string[]][]) {
+    it(`${statistic} ${args.join(" ")}: every report opens, every figure within five standard errors`, () => {
+      const result = simulate("--statistic", statistic, "--ticks", "6", "--rate", "0.2", ...args);
+      expect(Object.keys(result)).toEqual(KEYS);
+      expect(result.valid).toBe(result.devices);
+      for (const figures of [result.truth, result.estimate, result.consistent, result.standardError, result.interval]) {
+        expect(figures.length).toBe(entries);
+      }
+      for (const [i, truth] of result.truth.entries()) {
+        expect(Math.abs((result.estimate[i] as number) - truth)).toBeLessThan(5 * (result.standardError[i] as number));
+      }
+      expect(Math.min(...result.consistent)).toBeGreaterThanOrEqual(0);
+      if (statistic !== "mean") expect(result.localEpsilon).toBeLessThanOrEqual(1);
+      for (const time of Object.values(result.microseconds)) expect(time).toBeGreaterThan(0);
+    });
+  }
+
+  it("--seed makes a run reproducible, but for its times", () => {
+    const run = (seed: string) => {
+      const { microseconds, ...figures } = simulate(
+        "--statistic",
+        "occurrence",
+        "--devices",
+        "30",
+        "--ticks",
+        "3",
+        "--seed",
+        seed,
+      );
+      return figures;
+    };
+    expect(run("a")).toEqual(run("a"));
+    expect(run("a")).not.toEqual(run("b"));
+  });
+
+  it("prints a table with progress on stderr, none of it on stdout", () => {
+    const { stdout, stderr } = lethe("simulate", "--statistic", "histogram", "--devices", "20", "--ticks", "3");
+    expect(stdout).toMatch(/^bucket +truth +estimate/);
+    expect(stdout).toMatch(/\n2–4 +\d+ /);
+    expect(stdout).toContain("20 of 20 reports valid");
+    expect(stderr).toContain("100%");
+  });
+});
+
+describe("lethe demo", () => {
+  it("--once --json: all three statistics, every figure within five standard errors", () => {
+    const { status, stdout } = lethe("demo", "--once", "--json");
+    expect(status).toBe(0);
+    const result = JSON.parse(stdout) as {
+      devices: number;
+      received: number;
+      metrics: {
+        name: string;
+        statistic: string;
+        truth: number;
+        estimate: number;
+        standardError: number;
+        interval: number[];
+      }[];
+      seconds: number;
+    };
+    expect(result.received).toBe(result.devices);
+    expect([...new Set(result.metrics.map(({ statistic }) => statistic))]).toEqual(["occurrence", "histogram", "mean"]);
+    for (const { truth, estimate, standardError, interval } of result.metrics) {
+      expect(Math.abs(estimate - truth)).toBeLessThan(5 * standardError);
+      expect(interval.length).toBe(2);
+    }
+    expect(result.seconds).toBeLessThan(120);
   });
 });

@@ -4,7 +4,7 @@ import { type Randomness, uniformBelow } from "../randomness/index.ts";
  * Probabilities of the mechanisms are multiples of 2⁻⁴⁰, drawn exactly. Those that are irrational in theory are
  * rounded to the side of more privacy, so that what a mechanism costs is computed from what it does.
  */
-export const PROBABILITY_UNIT: number = 2 ** -40;
+const PROBABILITY_UNIT = 2 ** -40;
 const UNITS = 2 ** 40;
 
 /** The multiple of 2⁻⁴⁰ above; one unit more than the rounding needs outweighs the error of computing `value`. */

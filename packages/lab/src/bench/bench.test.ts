@@ -18,4 +18,7 @@ it("npm run bench -- --json gives names, values and units, and the promised rati
   ).toBeLessThanOrEqual(0.5);
   expect(value("lattice L1 1024: state")).toBe(6400);
   expect(value("lattice L1 1024: report, t = 16")).toBeLessThanOrEqual(2500);
+  // A write of 1,000 counters is two encryptions and an encoding; the same in ElGamal is thousands of times dearer.
+  expect(value("lattice 1,000 counters: write (two encryptions) / noble base multiplication")).toBeLessThanOrEqual(1);
+  expect(value("elgamal 1,000 counters: write (two encryptions) / noble base multiplication")).toBeGreaterThan(1000);
 });

@@ -1,5 +1,6 @@
 import { cpus } from "node:os";
-import { benchEncryption } from "./encryption.ts";
+import { baseMultiplication, benchEncryption } from "./encryption.ts";
+import { benchStatistics } from "./statistic.ts";
 import type { Measurement } from "./stopwatch.ts";
 
 const json = process.argv.includes("--json");
@@ -9,13 +10,18 @@ if (!json) {
   console.log(`${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}; best of several rounds.`);
   console.log("The last column is the ratio to one noble Ristretto base multiplication.\n");
 }
-benchEncryption(({ name, value, unit, ratio }: Measurement) => {
+const unit = baseMultiplication();
+report({ name: "noble Ristretto base multiplication", value: unit, unit: "µs", ratio: 1 });
+benchEncryption(unit, report);
+benchStatistics(unit, report);
+if (json) console.log(JSON.stringify(rows));
+
+function report({ name, value, unit, ratio }: Measurement): void {
   rows.push({ name, value, unit });
   if (ratio !== undefined) rows.push({ name: `${name} / noble base multiplication`, value: ratio, unit: "ratio" });
   if (json) process.stderr.write(`${name}\n`);
   else console.log(tableRow(name, unit === "bytes" ? String(value) : value.toFixed(1), unit, ratio));
-});
-if (json) console.log(JSON.stringify(rows));
+}
 
 function tableRow(name: string, value: string, unit: string, ratio: number | undefined): string {
   return `${name.padEnd(60)} ${value.padStart(9)} ${unit.padEnd(5)} ${ratio?.toFixed(3).padStart(8) ?? ""}`.trimEnd();

@@ -10,22 +10,38 @@ export interface Measurement {
 const ROUNDS = 12;
 const MILLISECONDS_PER_ROUND = 40;
 
-/**
- * Microseconds per call, the best of several rounds: noise of the machine only ever adds time. A first, uncounted
- * round warms the code up and finds how many calls fill a round.
- */
+/** Microseconds per call of `task`, the best of several rounds: noise of the machine only ever adds time. */
 export function microseconds(task: () => void): number {
-  let calls = 0;
-  const warmUp = performance.now();
-  do {
-    task();
-    calls++;
-  } while (performance.now() - warmUp < MILLISECONDS_PER_ROUND);
-  let best = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < ROUNDS; round++) {
-    const start = performance.now();
-    for (let i = 0; i < calls; i++) task();
-    best = Math.min(best, (performance.now() - start) / calls);
+  return microsecondsAfter(() => undefined, task);
+}
+
+/**
+ * The same for a task that needs something made for it each time, which is not counted. A first round warms the code
+ * up and finds how many calls fill a round; of calls that take longer than a round there are only a few.
+ */
+export function microsecondsAfter<T>(prepare: () => T, task: (prepared: T) => void): number {
+  const warmUp = timeCalls(prepare, task, (_, elapsed) => elapsed < MILLISECONDS_PER_ROUND);
+  let best = warmUp.calls === 1 ? warmUp.milliseconds : Number.POSITIVE_INFINITY;
+  for (let round = 0; round < (warmUp.calls === 1 ? 2 : ROUNDS); round++) {
+    const { milliseconds } = timeCalls(prepare, task, (calls) => calls < warmUp.calls);
+    best = Math.min(best, milliseconds / warmUp.calls);
   }
   return 1000 * best;
+}
+
+function timeCalls<T>(
+  prepare: () => T,
+  task: (prepared: T) => void,
+  again: (calls: number, milliseconds: number) => boolean,
+): { calls: number; milliseconds: number } {
+  let calls = 0;
+  let milliseconds = 0;
+  do {
+    const prepared = prepare();
+    const start = performance.now();
+    task(prepared);
+    milliseconds += performance.now() - start;
+    calls++;
+  } while (again(calls, milliseconds));
+  return { calls, milliseconds };
 }

@@ -40,7 +40,7 @@ export interface LatticeSteps {
    */
   seal(ciphertexts: readonly LatticeCiphertext[], missing: number, fill: Fill, random: Randomness): void;
 }
-export type Fill = (ciphertext: LatticeCiphertext, i: number, count: number) => void;
+type Fill = (ciphertext: LatticeCiphertext, i: number, count: number) => void;
 
 export function schemeOf({ choice }: LatticePlan): LatticeScheme {
   return createLattice(choice.parameters, choice.plaintextBits);

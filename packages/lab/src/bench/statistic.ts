@@ -1,0 +1,67 @@
+import { type DeviceKeyContext, secret } from "@lethe/core/encryption";
+import { randomnessFrom } from "@lethe/core/randomness";
+import { createStatistic, type Recorder, type SchemeName, type StatisticSpec } from "@lethe/core/statistic";
+import { type Measurement, microsecondsAfter } from "./stopwatch.ts";
+
+const random = randomnessFrom(globalThis.crypto);
+const TICKS = 288;
+
+const SPECS: readonly (readonly [name: string, spec: StatisticSpec])[] = [
+  ["1,000 counters", { statistic: "occurrence", ticks: TICKS, localEpsilons: new Array<number>(1000).fill(1) }],
+  [
+    "histogram 0,1,2,5",
+    { statistic: "histogram", ticks: TICKS, eventsPerTick: 1, edges: [0, 1, 2, 5], localEpsilon: 1 },
+  ],
+  ["mean up to 10", { statistic: "mean", ticks: TICKS, eventsPerTick: 1, limit: 10, sigma: 2 }],
+];
+
+/** A device's write, seal and the server's opening, for each scheme and statistic, over a day of five-minute ticks. */
+export function benchStatistics(unit: number, report: (row: Measurement) => void): void {
+  for (const scheme of ["lattice", "elgamal"] as const) {
+    for (const [name, spec] of SPECS) benchStatistic(scheme, name, spec, unit, report);
+  }
+}
+
+function benchStatistic(
+  scheme: SchemeName,
+  name: string,
+  spec: StatisticSpec,
+  unit: number,
+  report: (row: Measurement) => void,
+): void {
+  const { device, server } = createStatistic(scheme, spec);
+  const master = secret(crypto.getRandomValues(new Uint8Array(32)));
+  const context: DeviceKeyContext = { task: "bench", window: 1, device: new Uint8Array(16), role: "tally", index: 0 };
+  const publicKey = server.issueKey(master, context);
+  const start = (): Recorder => device.start(publicKey, random);
+  const time = <T>(what: string, prepare: () => T, task: (prepared: T) => void): void => {
+    const value = microsecondsAfter(prepare, task);
+    report({ name: `${scheme} ${name}: ${what}`, value, unit: "µs", ratio: value / unit });
+  };
+
+  let recorder = start();
+  let stored = recorder.write() as Uint8Array;
+  const write = (): void => {
+    const bytes = recorder.write();
+    // A window's writes are used up after 576.
+    if (bytes === undefined) recorder = start();
+    else stored = bytes;
+  };
+  // After a write there is room for an event again.
+  time("record", write, () => recorder.record());
+  time("write (two encryptions)", () => undefined, write);
+  // Half of the window's writes missing, as for a device that was always on and never closed.
+  const halfway = spec.ticks;
+  recorder = start();
+  if (scheme === "lattice") for (let i = 0; i < halfway; i++) write();
+  time("seal", start, (fresh) => fresh.seal(stored));
+  const sealed = start().seal(stored);
+  time(
+    "open, key derivation included",
+    () => undefined,
+    () => server.open(master, context, sealed, random),
+  );
+  for (const [what, value] of Object.entries(device.bytes)) {
+    report({ name: `${scheme} ${name}: ${what}`, value, unit: "bytes" });
+  }
+}
