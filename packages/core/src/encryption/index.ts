@@ -12,16 +12,11 @@ export {
   elgamalGroup,
 } from "./elgamal/elgamal.ts";
 export { chooseLattice, type LatticeChoice, type LatticeNeed } from "./lattice/choose.ts";
+export type { LatticeCiphertext } from "./lattice/ciphertext.ts";
 export { type CompactFormat, compactBytes, decodeCompact, encodeCompact } from "./lattice/compact.ts";
 export { log2FailureBound, type NoiseHistory, noiseVariance } from "./lattice/failure-bound.ts";
-export {
-  createLattice,
-  type LatticeCiphertext,
-  type LatticePublicKey,
-  type LatticeScheme,
-  type LatticeSecretKey,
-  type Slots,
-} from "./lattice/lattice.ts";
+export type { LatticePublicKey, LatticeSecretKey } from "./lattice/keys.ts";
+export { createLattice, type LatticeScheme, type Slots } from "./lattice/lattice.ts";
 export { createNegacyclicFft, type NegacyclicFft } from "./lattice/negacyclic-fft.ts";
 export { LATTICE_SETS, type LatticeParameters } from "./lattice/parameters.ts";
 export type { AdditiveScheme, KeyPair, RerandomizableScheme } from "./rerandomizable.ts";

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createLattice, type DeviceKeyContext, decodeCompact, deriveDeviceKeys, secret } from "../encryption/index.ts";
-import { openPhase, ringFor } from "../encryption/lattice/lattice.ts";
+import { openPhase } from "../encryption/lattice/ciphertext.ts";
+import { coefficient } from "../encryption/lattice/limbs.ts";
+import { ringOf } from "../encryption/lattice/ring.ts";
 import { type Randomness, randomnessFrom } from "../randomness/index.ts";
 import { type LatticePlan, latticeDevice } from "./lattice/lattice-machine.ts";
 import { ledgerDevice, ledgerServer, planLedger } from "./lattice/ledger.ts";
@@ -60,12 +62,10 @@ function noiseOf({ plan }: Subject, report: Uint8Array): Float64Array {
   const { parameters, plaintextBits, format } = plan.choice;
   const scheme = createLattice(parameters, plaintextBits);
   const { secretKey } = deriveDeviceKeys(scheme, master, context);
-  const phase = openPhase(ringFor(parameters), secretKey, decodeCompact(parameters, format, report));
+  const phase = openPhase(ringOf(parameters), secretKey, decodeCompact(parameters, format, report));
   const delta = 2 ** (25 * parameters.limbs - plaintextBits);
   return Float64Array.from({ length: parameters.dimension }, (_, i) => {
-    const value =
-      (phase[i] as number) + (parameters.limbs === 2 ? (phase[parameters.dimension + i] as number) * 2 ** 25 : 0);
-    const residue = value % delta;
+    const residue = coefficient(parameters, phase, i) % delta;
     return residue >= delta / 2 ? residue - delta : residue;
   });
 }

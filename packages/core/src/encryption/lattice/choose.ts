@@ -1,7 +1,6 @@
 import { type CompactFormat, compactBytes } from "./compact.ts";
 import { LARGEST_LOG2_FAILURE, log2FailureBound, type NoiseHistory } from "./failure-bound.ts";
-import { plaintextLimit } from "./lattice.ts";
-import { LATTICE_SETS, type LatticeParameters, modulusBits } from "./parameters.ts";
+import { LATTICE_SETS, type LatticeParameters, modulusBits, plaintextLimit } from "./parameters.ts";
 
 /** What a statistic needs of a ciphertext. */
 export interface LatticeNeed extends NoiseHistory {

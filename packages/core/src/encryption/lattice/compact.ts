@@ -1,8 +1,8 @@
 import { requireLength } from "../../error.ts";
 import { packBits, packedBytes, unpackBits } from "./bit-packing.ts";
-import type { LatticeCiphertext } from "./lattice.ts";
-import { type LatticeParameters, LIMB, LIMB_BITS, modulusBits } from "./parameters.ts";
-import type { RingElement } from "./ring.ts";
+import type { LatticeCiphertext } from "./ciphertext.ts";
+import { addToCoefficient, coefficient, type RingElement } from "./limbs.ts";
+import { type LatticeParameters, LIMB_BITS, modulusBits } from "./parameters.ts";
 
 /** How much of a ciphertext is sent: the rounding is part of the failure bound (`failure-bound.ts`). */
 export interface CompactFormat {
@@ -73,18 +73,17 @@ function packTop(
   into: Uint8Array,
   offset: number,
 ): number {
-  const { dimension: N, limbs } = parameters;
   const unit = 2 ** (modulusBits(parameters) - bits);
-  const plane = new Int32Array(slots?.length ?? N);
+  const plane = new Int32Array(slots?.length ?? parameters.dimension);
   let at = offset;
   let weight = 1;
   for (const planeBits of splitBits(bits)) {
     const mask = 2 ** planeBits - 1;
     for (let j = 0; j < plane.length; j++) {
       const i = slots === undefined ? j : (slots[j] as number);
-      const value = (element[i] as number) + (limbs === 2 ? (element[N + i] as number) * LIMB : 0);
+      const top = Math.floor(coefficient(parameters, element, i) / unit + 0.5);
       // Rounding up past the modulus wraps to 0: the mask keeps the low bits of any integer below 2⁵³.
-      plane[j] = Math.floor(Math.floor(value / unit + 0.5) / weight) & mask;
+      plane[j] = Math.floor(top / weight) & mask;
     }
     at = packBits(plane, planeBits, into, at);
     weight *= mask + 1;
@@ -100,19 +99,14 @@ function unpackTop(
   slots: readonly number[] | undefined,
   into: RingElement,
 ): number {
-  const { dimension: N, limbs } = parameters;
-  const plane = new Int32Array(slots?.length ?? N);
+  const plane = new Int32Array(slots?.length ?? parameters.dimension);
   let at = offset;
   let weight = 2 ** (modulusBits(parameters) - bits);
   for (const planeBits of splitBits(bits)) {
     at = unpackBits(bytes, at, planeBits, plane);
     for (let j = 0; j < plane.length; j++) {
       const i = slots === undefined ? j : (slots[j] as number);
-      const value = (plane[j] as number) * weight;
-      const high = Math.floor(value / LIMB);
-      // The planes occupy different bits, so nothing carries.
-      into[i] = (into[i] as number) + (value - high * LIMB);
-      if (limbs === 2) into[N + i] = (into[N + i] as number) + high;
+      addToCoefficient(parameters, into, i, (plane[j] as number) * weight);
     }
     weight *= 2 ** planeBits;
   }

@@ -1,7 +1,7 @@
 import { CENTRED_BINOMIAL_VARIANCE } from "../../randomness/centred-binomial.ts";
+import type { SmallPolynomial } from "./limbs.ts";
 import { createNegacyclicFft } from "./negacyclic-fft.ts";
 import { type LatticeParameters, modulusBits } from "./parameters.ts";
-import type { SmallPolynomial } from "./ring.ts";
 
 /** What happens to a ciphertext on its way from the first encryption to the opening. */
 export interface NoiseHistory {

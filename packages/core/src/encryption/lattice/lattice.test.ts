@@ -1,27 +1,24 @@
 import { describe, expect, it } from "vitest";
 import { addCentredBinomial, seededRandomnessForTests } from "../../randomness/index.ts";
+import { type LatticeCiphertext, openPhase } from "./ciphertext.ts";
 import { noiseVariance } from "./failure-bound.ts";
-import {
-  createLattice,
-  type LatticeCiphertext,
-  type LatticePublicKey,
-  type LatticeScheme,
-  openPhase,
-  ringFor,
-} from "./lattice.ts";
-import { LATTICE_SETS, type LatticeParameters, LIMB, modulusBits } from "./parameters.ts";
+import type { LatticePublicKey } from "./keys.ts";
+import { createLattice, type LatticeScheme } from "./lattice.ts";
+import { coefficient } from "./limbs.ts";
+import { LATTICE_SETS, type LatticeParameters, modulusBits } from "./parameters.ts";
+import { ringOf } from "./ring.ts";
 
 const L1 = LATTICE_SETS[0];
 const random = seededRandomnessForTests("lattice");
 
 /** What the key holder sees of an encryption of zeros: c₁ + c₀·s, centred. */
 function noiseOf(scheme: LatticeScheme, secretKey: ReturnType<LatticeScheme["generateSecretKey"]>) {
-  const { dimension: N, limbs } = scheme.parameters;
+  const N = scheme.parameters.dimension;
   const q = 2 ** modulusBits(scheme.parameters);
   return (ciphertext: LatticeCiphertext): Float64Array => {
-    const phase = openPhase(ringFor(scheme.parameters), secretKey, ciphertext);
+    const phase = openPhase(ringOf(scheme.parameters), secretKey, ciphertext);
     return Float64Array.from({ length: N }, (_, i) => {
-      const value = (phase[i] as number) + (limbs === 2 ? (phase[N + i] as number) * LIMB : 0);
+      const value = coefficient(scheme.parameters, phase, i);
       return value >= q / 2 ? value - q : value;
     });
   };
@@ -82,7 +79,7 @@ describe("the noise", () => {
 
 /** a itself: what c₀ becomes for u = 1 without errors. */
 function expandedA(publicKey: LatticePublicKey): Int32Array {
-  const ring = ringFor(L1);
+  const ring = ringOf(L1);
   const a = ring.zero();
   const one = new Int32Array(1024);
   one[0] = 1;
@@ -137,7 +134,7 @@ describe("X^k·Enc(0) and Enc(0) have the same distribution for the key holder",
 
   /** One encryption of zero, but u from bytes modulo 3, in which −1 is more frequent by 1/256. */
   function addBiasedEncryption({ c0, c1 }: LatticeCiphertext): void {
-    const ring = ringFor(L1);
+    const ring = ringOf(L1);
     const bytes = new Uint8Array(1024);
     random(bytes);
     const u = ring.transformSmall(Int32Array.from(bytes, (byte) => (byte % 3) - 1));

@@ -37,3 +37,18 @@ export const LATTICE_SETS: readonly [
 export function modulusBits({ limbs }: LatticeParameters): number {
   return LIMB_BITS * limbs;
 }
+
+/** One bit of every coefficient is left for noise at the least, and slots are 32-bit integers. */
+export function plaintextLimit(parameters: LatticeParameters): number {
+  return Math.min(30, modulusBits(parameters) - 1);
+}
+
+/** The set with these numbers: other combinations of N and q would be insecure, or share a key with their namesake. */
+export function requireKnownSet(parameters: LatticeParameters): LatticeParameters {
+  const known = LATTICE_SETS.find(
+    ({ set, dimension, limbs }) =>
+      set === parameters.set && dimension === parameters.dimension && limbs === parameters.limbs,
+  );
+  if (known === undefined) throw new RangeError("these lattice parameters are not one of LATTICE_SETS");
+  return known;
+}

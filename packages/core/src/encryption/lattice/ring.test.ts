@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { addTernary, seededRandomnessForTests } from "../../randomness/index.ts";
+import type { RingElement } from "./limbs.ts";
 import { LATTICE_SETS, type LatticeParameters, LIMB, modulusBits } from "./parameters.ts";
-import { createRing, type Ring, type RingElement } from "./ring.ts";
+import { type Ring, ringOf } from "./ring.ts";
 
 /** The same ring in big integers, written as plainly as possible. */
 function reference(parameters: LatticeParameters) {
@@ -42,7 +43,7 @@ function uniformElement(ring: Ring, seed: number): RingElement {
 
 for (const parameters of LATTICE_SETS) {
   const { set, dimension: N } = parameters;
-  const ring = createRing(parameters);
+  const ring = ringOf(parameters);
   const { read, map, multiply } = reference(parameters);
   const runs = { numRuns: 20 };
 
@@ -114,7 +115,7 @@ for (const parameters of LATTICE_SETS) {
 }
 
 it("scaling refuses factors for which limbs would not be exact", () => {
-  const ring = createRing(LATTICE_SETS[0]);
+  const ring = ringOf(LATTICE_SETS[0]);
   for (const factor of [LIMB, -LIMB, 0.5, Number.NaN])
     expect(() => ring.scale(ring.zero(), factor)).toThrow(RangeError);
 });

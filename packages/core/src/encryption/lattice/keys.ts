@@ -1,0 +1,79 @@
+import { LetheError, requireLength } from "../../error.ts";
+import { addCentredBinomial, addTernary, type Randomness } from "../../randomness/index.ts";
+import { xof } from "../../xof.ts";
+import type { KeyPair } from "../rerandomizable.ts";
+import { type Secret, secret } from "../secret.ts";
+import { packBits, packedBytes, unpackBits } from "./bit-packing.ts";
+import type { RingElement, SmallPolynomial } from "./limbs.ts";
+import { LIMB_BITS } from "./parameters.ts";
+import type { LimbSpectra, Ring } from "./ring.ts";
+
+/** The secret polynomial s, coefficients in {−1, 0, 1}. */
+export type LatticeSecretKey = Secret<SmallPolynomial>;
+
+/** (seed of a, b = −(a·s + e)), and the FFTs of a and b, which every encryption multiplies with. */
+export interface LatticePublicKey {
+  readonly seed: Uint8Array;
+  readonly b: RingElement;
+  readonly aSpectra: LimbSpectra;
+  readonly bSpectra: LimbSpectra;
+}
+
+const SEED_BYTES = 32;
+
+/** Draws the seed, then s: a prefix of what `generateKeys` draws. */
+export function generateSecretKey(ring: Ring, random: Randomness): LatticeSecretKey {
+  return secret(drawSecret(ring, random).s);
+}
+
+export function generateKeys(ring: Ring, random: Randomness): KeyPair<LatticePublicKey, LatticeSecretKey> {
+  const { seed, s } = drawSecret(ring, random);
+  const e = new Int32Array(s.length);
+  addCentredBinomial(random, e);
+  const aSpectra = ring.transform(expandSeed(ring, seed));
+  const sSpectrum = ring.transformSmall(s);
+  const b = ring.zero();
+  ring.addProduct(b, aSpectra, sSpectrum);
+  ring.addSmall(b, e);
+  ring.negate(b);
+  for (const array of [e, sSpectrum]) array.fill(0);
+  return { publicKey: { seed, b, aSpectra, bSpectra: ring.transform(b) }, secretKey: secret(s) };
+}
+
+function drawSecret(ring: Ring, random: Randomness): { seed: Uint8Array; s: SmallPolynomial } {
+  const seed = new Uint8Array(SEED_BYTES);
+  random(seed);
+  const s = new Int32Array(ring.parameters.dimension);
+  addTernary(random, s);
+  return { seed, s };
+}
+
+/** a, uniform: the XOF's bits cut into limbs, which is exact because q is a power of two. */
+function expandSeed(ring: Ring, seed: Uint8Array): RingElement {
+  const a = ring.zero();
+  const bytes = new Uint8Array(packedBytes(a.length, LIMB_BITS));
+  xof("lethe lattice a", seed)(bytes);
+  unpackBits(bytes, 0, LIMB_BITS, a);
+  return a;
+}
+
+export function publicKeyBytes(ring: Ring): number {
+  return SEED_BYTES + packedBytes(ring.zero().length, LIMB_BITS);
+}
+
+export function encodePublicKey(ring: Ring, { seed, b }: LatticePublicKey): Uint8Array {
+  const bytes = new Uint8Array(publicKeyBytes(ring));
+  bytes.set(seed);
+  packBits(b, LIMB_BITS, bytes, SEED_BYTES);
+  return bytes;
+}
+
+export function decodePublicKey(ring: Ring, bytes: Uint8Array): LatticePublicKey {
+  requireLength("a lattice public key", bytes, publicKeyBytes(ring));
+  const seed = bytes.slice(0, SEED_BYTES);
+  const b = ring.zero();
+  unpackBits(bytes, SEED_BYTES, LIMB_BITS, b);
+  // Under b = 0 an encryption carries its message with hardly any noise: nobody's key.
+  if (b.every((limb) => limb === 0)) throw new LetheError("bad-encoding", "zero is not a public key");
+  return { seed, b, aSpectra: ring.transform(expandSeed(ring, seed)), bSpectra: ring.transform(b) };
+}

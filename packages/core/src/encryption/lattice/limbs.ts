@@ -1,0 +1,102 @@
+import { type LatticeParameters, LIMB, LIMB_BITS, LIMB_MASK } from "./parameters.ts";
+
+/**
+ * An element of R_q = Z_q[X]/(X^N + 1), q = 2^{25·limbs}: limb l of coefficient i at [l·N + i], every limb in
+ * [0, 2²⁵). All operations work in place, so that no older version of a ciphertext is left behind in memory.
+ */
+export type RingElement = Int32Array;
+
+/** A polynomial with small integer coefficients, any sign, N of them: samples, keys, weights. */
+export type SmallPolynomial = Int32Array;
+
+export function addElement({ dimension: N, limbs }: LatticeParameters, target: RingElement, other: RingElement): void {
+  for (let i = 0; i < N; i++) {
+    const low = (target[i] as number) + (other[i] as number);
+    target[i] = low & LIMB_MASK;
+    if (limbs === 2) {
+      target[N + i] = ((target[N + i] as number) + (other[N + i] as number) + (low >> LIMB_BITS)) & LIMB_MASK;
+    }
+  }
+}
+
+/** The coefficients of `small` are below 2³⁰ in absolute value. */
+export function addSmall(
+  { dimension: N, limbs }: LatticeParameters,
+  target: RingElement,
+  small: SmallPolynomial,
+): void {
+  for (let i = 0; i < N; i++) {
+    const low = (target[i] as number) + (small[i] as number);
+    target[i] = low & LIMB_MASK;
+    if (limbs === 2) target[N + i] = ((target[N + i] as number) + (low >> LIMB_BITS)) & LIMB_MASK;
+  }
+}
+
+/** Negates the coefficients from `from` to before `to`. */
+export function negateRange(
+  { dimension: N, limbs }: LatticeParameters,
+  target: RingElement,
+  from: number,
+  to: number,
+): void {
+  for (let i = from; i < to; i++) {
+    const low = -(target[i] as number);
+    target[i] = low & LIMB_MASK;
+    if (limbs === 2) target[N + i] = ((low >> LIMB_BITS) - (target[N + i] as number)) & LIMB_MASK;
+  }
+}
+
+/** Multiplies by a public integer below 2²⁵ in absolute value. */
+export function scaleElement(parameters: LatticeParameters, target: RingElement, factor: number): void {
+  if (!Number.isInteger(factor) || Math.abs(factor) >= LIMB) {
+    throw new RangeError(`a factor is a whole number below 2^${LIMB_BITS} in absolute value, not ${factor}`);
+  }
+  const { dimension: N, limbs } = parameters;
+  const size = Math.abs(factor);
+  for (let i = 0; i < N; i++) {
+    let carry = 0;
+    for (let l = 0; l < limbs; l++) {
+      // Below 2⁵⁰ + 2²⁵: exact in doubles.
+      const value = (target[l * N + i] as number) * size + carry;
+      carry = Math.floor(value / LIMB);
+      target[l * N + i] = value - carry * LIMB;
+    }
+  }
+  if (factor < 0) negateRange(parameters, target, 0, N);
+}
+
+/** Multiplies by X^k, any integer k: coefficients that pass X^N change sign. */
+export function rotateElement(parameters: LatticeParameters, target: RingElement, k: number): void {
+  if (!Number.isSafeInteger(k)) throw new RangeError(`a rotation is by a whole number, not ${k}`);
+  const { dimension: N, limbs } = parameters;
+  const shift = ((k % (2 * N)) + 2 * N) % (2 * N);
+  const start = shift % N;
+  for (let l = 0; l < limbs; l++) {
+    const limb = target.subarray(l * N, (l + 1) * N);
+    const wrapped = limb.slice(N - start);
+    limb.copyWithin(start, 0, N - start);
+    limb.set(wrapped);
+    wrapped.fill(0);
+  }
+  // Below `start` the coefficients have passed X^N once more than those from `start` on.
+  if (shift < N) negateRange(parameters, target, 0, start);
+  else negateRange(parameters, target, start, N);
+}
+
+/** Coefficient i in [0, q), q ≤ 2⁵⁰: exact in a double. */
+export function coefficient({ dimension: N, limbs }: LatticeParameters, element: RingElement, i: number): number {
+  return (element[i] as number) + (limbs === 2 ? (element[N + i] as number) * LIMB : 0);
+}
+
+/** Adds a value in [0, q) to coefficient i. */
+export function addToCoefficient(
+  { dimension: N, limbs }: LatticeParameters,
+  element: RingElement,
+  i: number,
+  value: number,
+): void {
+  const high = Math.floor(value / LIMB);
+  const low = (element[i] as number) + (value - high * LIMB);
+  element[i] = low & LIMB_MASK;
+  if (limbs === 2) element[N + i] = ((element[N + i] as number) + high + (low >> LIMB_BITS)) & LIMB_MASK;
+}
