@@ -9,6 +9,8 @@ export interface Measurement {
 
 const ROUNDS = 12;
 const MILLISECONDS_PER_ROUND = 40;
+/** Preparation is not counted, but it must not make a round much longer. */
+const WALL_MILLISECONDS_PER_ROUND = 200;
 
 /** Microseconds per call of `task`, the best of several rounds: noise of the machine only ever adds time. */
 export function microseconds(task: () => void): number {
@@ -20,13 +22,31 @@ export function microseconds(task: () => void): number {
  * up and finds how many calls fill a round; of calls that take longer than a round there are only a few.
  */
 export function microsecondsAfter<T>(prepare: () => T, task: (prepared: T) => void): number {
-  const warmUp = timeCalls(prepare, task, (_, elapsed) => elapsed < MILLISECONDS_PER_ROUND);
+  const roundEnds = performance.now() + WALL_MILLISECONDS_PER_ROUND;
+  const warmUp = timeCalls(prepare, task, (_, elapsed) => {
+    return elapsed < MILLISECONDS_PER_ROUND && performance.now() < roundEnds;
+  });
   let best = warmUp.calls === 1 ? warmUp.milliseconds : Number.POSITIVE_INFINITY;
   for (let round = 0; round < (warmUp.calls === 1 ? 2 : ROUNDS); round++) {
     const { milliseconds } = timeCalls(prepare, task, (calls) => calls < warmUp.calls);
     best = Math.min(best, milliseconds / warmUp.calls);
   }
   return 1000 * best;
+}
+
+/** The unit of all ratios: a task whose best time of the run so far is refreshed by one round before every use. */
+export function createUnit(task: () => void): () => number {
+  let best = microseconds(task);
+  const calls = Math.max(1, Math.round((1000 * MILLISECONDS_PER_ROUND) / best));
+  return () => {
+    const { milliseconds } = timeCalls(
+      () => undefined,
+      task,
+      (done) => done < calls,
+    );
+    best = Math.min(best, (1000 * milliseconds) / calls);
+    return best;
+  };
 }
 
 function timeCalls<T>(
