@@ -1,6 +1,12 @@
 import { type DeviceKeyContext, secret } from "@lethe/core/encryption";
 import { sigmaFor } from "@lethe/core/privacy";
-import { type Randomness, randomnessFrom, seededRandomnessForTests, uniformBelow } from "@lethe/core/randomness";
+import {
+  type Randomness,
+  randomnessFrom,
+  seededRandomnessForTests,
+  uniformBelow,
+  withBufferedRandomness,
+} from "@lethe/core/randomness";
 import {
   bucketOf,
   createStatistic,
@@ -122,14 +128,16 @@ function liveThroughWindow(
   const RESOLUTION = 2 ** 32;
   const counts = new Array<number>(metrics).fill(0);
   let stored: Uint8Array | undefined;
-  for (let tick = 0; tick < ticks; tick++) {
-    for (let metric = 0; metric < metrics; metric++) {
-      if (uniformBelow(random, RESOLUTION) >= rate * RESOLUTION) continue;
-      counts[metric] = (counts[metric] as number) + 1;
-      stopwatch.time("record", () => recorder.record(metric));
+  withBufferedRandomness(random, (events) => {
+    for (let tick = 0; tick < ticks; tick++) {
+      for (let metric = 0; metric < metrics; metric++) {
+        if (uniformBelow(events, RESOLUTION) >= rate * RESOLUTION) continue;
+        counts[metric] = (counts[metric] as number) + 1;
+        stopwatch.time("record", () => recorder.record(metric));
+      }
+      stored = stopwatch.time("write", () => recorder.write());
     }
-    stored = stopwatch.time("write", () => recorder.write());
-  }
+  });
   const report = stopwatch.time("seal", () => recorder.seal(stored as Uint8Array));
   return { counts, report };
 }
