@@ -15,18 +15,16 @@ export function addDemo(program: Command): void {
     });
 }
 
-function describe({ devices, received, metrics, bytes, seconds }: DemoResult): string {
+function describe({ devices, received, metrics, seconds }: DemoResult): string {
   const rows = metrics.map(({ name, statistic, bucket, truth, estimate, interval: [low, high] }) => {
     const figure = (value: number): string => formatFigure(value, statistic);
     const label = bucket === undefined ? name : `${name} ${bucket}`;
     return [label, statistic, figure(truth), figure(estimate), `[${figure(low)}, ${figure(high)}]`];
   });
-  const sizes = Object.entries(bytes).map(([name, { state, report }]) => `${name} ${state} and ${report}`);
   return [
     formatTable(["metric", "statistic", "truth", "estimate", "95% interval"], rows, 2),
     "",
     `${received} of ${devices} devices reported, ${seconds.toFixed(1)} s. Each counted only inside ciphertexts, rewritten in each of 24`,
     "ticks, event or not; local ε is 1 for the first two metrics, and the third has noise of σ = 2 limits.",
-    `Bytes of state and report: ${sizes.join("; ")}.`,
   ].join("\n");
 }

@@ -1,6 +1,8 @@
 /** Rows under a header, columns padded to the widest entry; all but the first `left` columns to the right. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[], left: number): string {
-  const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => (row[i] ?? "").length)));
+  const widths = header.map((title, i) =>
+    rows.reduce((widest, row) => Math.max(widest, (row[i] ?? "").length), title.length),
+  );
   return [header, ...rows]
     .map((row) =>
       row

@@ -14,7 +14,8 @@ export interface EstimatorCheck {
 /**
  * Runs a mechanism many times over the same devices: the estimates must be unbiased, deviate as the standard error
  * says, and their intervals cover the truth as often as they say. With 20,000 runs an honest estimator's
- * deviation is known to 0.5% and its coverage to 0.15%: all limits are more than six of those away.
+ * deviation is known to 0.5% and its coverage to 0.15%: the limits are more than six of those away, that of the bias
+ * five.
  */
 export function checkEstimator({ runs, truth, run }: EstimatorCheck): void {
   const sums = truth.map(() => ({ error: 0, square: 0, stated: 0, covered: 0 }));

@@ -16,7 +16,6 @@ export interface DemoResult {
   readonly devices: number;
   readonly received: number;
   readonly metrics: readonly DemoRow[];
-  readonly bytes: Readonly<Record<string, SimulationResult["bytes"]>>;
   readonly seconds: number;
 }
 
@@ -45,7 +44,6 @@ export function runDemo(progress: (share: number) => void = () => {}): DemoResul
     devices: COMMON.devices,
     received: Math.min(...results.map(({ valid, rejected }) => valid + rejected)),
     metrics: results.flatMap((result, i) => rowsOf(METRICS[i]?.name ?? "", result)),
-    bytes: Object.fromEntries(results.map(({ bytes }, i) => [METRICS[i]?.name, bytes])),
     seconds: (performance.now() - started) / 1000,
   };
 }

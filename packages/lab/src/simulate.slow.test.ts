@@ -47,12 +47,12 @@ describe("encrypted runs deviate from the truth as the standard errors say", () 
     );
   });
 
-  it("elgamal: histogram and mean, 30 runs of 40 devices each", () => {
+  it("elgamal: histogram and mean, 150 runs of 20 devices each", () => {
     expectStandard(
-      deviations(30, { ...COMMON, statistic: "histogram", scheme: "elgamal", devices: 40, ticks: 2, rate: 0.4 }),
+      deviations(150, { ...COMMON, statistic: "histogram", scheme: "elgamal", devices: 20, ticks: 2, rate: 0.4 }),
     );
     expectStandard(
-      deviations(30, { ...COMMON, statistic: "mean", scheme: "elgamal", devices: 40, ticks: 2, sigma: 1 }),
+      deviations(150, { ...COMMON, statistic: "mean", scheme: "elgamal", devices: 20, ticks: 2, sigma: 1 }),
     );
   });
 });

@@ -12,6 +12,7 @@ import {
   createStatistic,
   type HistogramMechanismName,
   MEAN_DELTA,
+  type Recorder,
   type SchemeName,
   type Statistic,
   type StatisticBytes,
@@ -116,8 +117,6 @@ function specOf({
   return { statistic, ticks, eventsPerTick: 1, limit, sigma: sigma ?? sigmaFor(localEpsilon, MEAN_DELTA, limit) };
 }
 
-type Recorder = ReturnType<Statistic["device"]["start"]>;
-
 /** Ticks with events and writes, then the seal. */
 function liveThroughWindow(
   { ticks, metrics, rate }: SimulationOptions,
@@ -173,7 +172,7 @@ function summarize(
     consistent: server.consistent(raw, devices),
     standardError: estimates.map(({ standardError }) => standardError),
     interval: estimates.map(({ interval }) => interval),
-    localEpsilon: server.localEpsilon,
+    localEpsilon: server.localEpsilon(),
     bytes: device.bytes,
     microseconds,
   };

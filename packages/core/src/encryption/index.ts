@@ -18,6 +18,6 @@ export { log2FailureBound, type NoiseHistory, noiseVariance } from "./lattice/fa
 export type { LatticePublicKey, LatticeSecretKey } from "./lattice/keys.ts";
 export { createLattice, type LatticeScheme, type Slots } from "./lattice/lattice.ts";
 export { createNegacyclicFft, type NegacyclicFft } from "./lattice/negacyclic-fft.ts";
-export { LATTICE_SETS, type LatticeParameters } from "./lattice/parameters.ts";
+export { LATTICE_SETS, type LatticeParameters, LONGEST as MOST_SLOTS } from "./lattice/parameters.ts";
 export type { AdditiveScheme, KeyPair, RerandomizableScheme } from "./rerandomizable.ts";
 export { type Secret, secret } from "./secret.ts";

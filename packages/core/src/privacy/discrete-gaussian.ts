@@ -1,5 +1,6 @@
 import type { Randomness } from "../randomness/index.ts";
 import { bernoulliExp, drawDiscreteLaplace } from "./discrete-laplace.ts";
+import { requireEpsilon } from "./probability.ts";
 
 /** N_Z(0, σ²): the integer x with probability proportional to e^{−x²/2σ²}; σ² = numerator/denominator. */
 export interface DiscreteGaussian {
@@ -47,8 +48,9 @@ function floorSquareRoot(n: bigint): bigint {
 }
 
 /**
- * δ(ε) of adding it to a value of sensitivity `sensitivity`: Σ_x [f(x) − e^ε·f(x − sensitivity)]₊, the exact worst
- * case over neighbours at that distance. Summed over all x within reach; what lies beyond adds less than 2⁻⁶⁴.
+ * δ(ε) of adding it to a value of sensitivity Δ: Σ_x [f(x) − e^ε·f(x − Δ)]₊, the exact worst case over neighbours at that
+ * distance. The bracket is positive for x < Δ/2 − εσ²/Δ, so only that tail is summed, within reach; what lies beyond
+ * adds less than 2⁻⁶⁴.
  */
 export function discreteGaussianDelta(
   { sigma2, reach }: DiscreteGaussian,
@@ -56,14 +58,20 @@ export function discreteGaussianDelta(
   epsilon: number,
 ): number {
   const logWeight = (x: number): number => -(x * x) / (2 * sigma2);
-  let total = 0;
+  const last = Math.floor(sensitivity / 2 - (epsilon * sigma2) / sensitivity);
   let delta = 0;
-  for (let x = -reach - sensitivity; x <= reach + sensitivity; x++) {
-    const weight = Math.exp(logWeight(x));
-    total += weight;
-    delta += Math.max(0, weight - Math.exp(epsilon + logWeight(x - sensitivity)));
+  for (let x = Math.min(last, reach + sensitivity); x >= -reach - sensitivity; x--) {
+    delta += Math.max(0, Math.exp(logWeight(x)) - Math.exp(epsilon + logWeight(x - sensitivity)));
   }
-  return delta / total;
+  return delta / totalWeight(sigma2, reach);
+}
+
+/** Σ_x e^{−x²/2σ²}; by Poisson summation σ√(2π)·(1 + 2e^{−2π²σ²} + …), and the bracket is 1 in doubles from σ = 2 on. */
+function totalWeight(sigma2: number, reach: number): number {
+  if (sigma2 >= 4) return Math.sqrt(2 * Math.PI * sigma2);
+  let total = 1;
+  for (let x = 1; x <= reach; x++) total += 2 * Math.exp(-(x * x) / (2 * sigma2));
+  return total;
 }
 
 /** The least ε with δ(ε) ≤ delta, from above. */
@@ -81,11 +89,16 @@ export function discreteGaussianEpsilon(gaussian: DiscreteGaussian, sensitivity:
 
 /** A σ, in units of the sensitivity, for which one answer is (ε, δ)-differentially private; the least up to 10⁻⁴. */
 export function sigmaFor(epsilon: number, delta: number, sensitivity: number): number {
+  requireEpsilon(epsilon);
   const meets = (sigma: number): boolean =>
     discreteGaussianDelta(createDiscreteGaussian(sigma * sensitivity), sensitivity, epsilon) <= delta;
   let high = 1;
   while (!meets(high)) high *= 2;
   let low = high / 2;
+  while (meets(low)) {
+    high = low;
+    low /= 2;
+  }
   while (high - low > 1e-4 * high) {
     const middle = (low + high) / 2;
     if (meets(middle)) high = middle;

@@ -18,7 +18,7 @@ export interface LedgerResponse extends RandomizedResponse {
 
 /** How much more than the standard error of ideal randomized response the least t may cost. */
 const LARGEST_LOSS = 1.05;
-/** Beyond 12 bits t² no longer fits the modulus of L1, and the larger set is chosen. */
+/** t² must fit the modulus: 2²⁵ up to 12 bits, else 2⁵⁰. */
 const MOST_BITS = 24;
 
 /** In units of √n. */

@@ -44,8 +44,8 @@ describe("mechanisms cost at most what was asked for, and hardly less", () => {
   });
 
   it("nonsense is refused", () => {
-    for (const epsilon of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 21]) {
-      expect(() => createRandomizedResponse(epsilon)).toThrow("localEpsilon is a number above 0");
+    for (const epsilon of [0, 1e-9, -1, Number.NaN, Number.POSITIVE_INFINITY, 21]) {
+      expect(() => createRandomizedResponse(epsilon)).toThrow("localEpsilon is a number from");
       expect(() => createKaryResponse(epsilon, 3)).toThrow(RangeError);
       expect(() => createUnaryEncoding(epsilon, 3)).toThrow(RangeError);
       expect(() => chooseLedgerBits([epsilon])).toThrow(RangeError);
@@ -241,6 +241,7 @@ describe("the discrete Gaussian's cost", () => {
 
   it("inverts: sigmaFor meets what it is asked for, and hardly more", () => {
     for (const [epsilon, sensitivity] of [
+      [15, 1],
       [0.5, 1],
       [1, 10],
       [3, 4],

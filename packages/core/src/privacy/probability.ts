@@ -27,8 +27,12 @@ export function drawOutcome(random: Randomness, ...probabilities: readonly numbe
   return probabilities.length;
 }
 
+/** Below the least, probabilities would no longer tell the answers apart; above the most there is no privacy to speak of. */
+const LEAST_EPSILON = 1e-6;
+const MOST_EPSILON = 20;
+
 export function requireEpsilon(epsilon: number): void {
-  if (!(epsilon > 0) || epsilon > 20) {
-    throw new RangeError(`localEpsilon is a number above 0 and at most 20, not ${epsilon}`);
+  if (!(epsilon >= LEAST_EPSILON && epsilon <= MOST_EPSILON)) {
+    throw new RangeError(`localEpsilon is a number from ${LEAST_EPSILON} to ${MOST_EPSILON}, not ${epsilon}`);
   }
 }

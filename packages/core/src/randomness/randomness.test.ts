@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { chiSquare, chiSquareAlarm } from "../../test/chi-square.ts";
 import { bernoulli } from "./bernoulli.ts";
 import { addCentredBinomial } from "./centred-binomial.ts";
 import { type Randomness, randomnessFrom, seededRandomnessForTests } from "./randomness.ts";
@@ -13,11 +14,6 @@ function scripted(bytes: readonly number[]): Randomness & { left(): number } {
     for (let i = 0; i < into.length; i++) into[i] = bytes[at++] as number;
   };
   return Object.assign(draw, { left: () => bytes.length - at });
-}
-
-/** χ² against expected counts; with many degrees of freedom, mean f and standard deviation √2f. */
-function chiSquare(observed: readonly number[], expected: readonly number[]): number {
-  return observed.reduce((sum, count, i) => sum + (count - (expected[i] as number)) ** 2 / (expected[i] as number), 0);
 }
 
 describe("uniformBelow", () => {
@@ -157,8 +153,7 @@ describe("addCentredBinomial", () => {
       expected[at] = (expected[at] as number) + (samples * ways) / 2 ** 42;
       ways = (ways * (42 - ones)) / (ones + 1);
     }
-    // The 1 − 1e-6 quantile of χ² with 28 degrees of freedom is 78.5.
-    expect(chiSquare(counts, expected)).toBeLessThan(78.5);
+    expect(chiSquare(counts, expected)).toBeLessThan(chiSquareAlarm(28));
   });
 });
 

@@ -1,4 +1,4 @@
-import { asciiBytes, xof } from "../xof.ts";
+import { xof } from "../xof.ts";
 
 /**
  * Where random bytes come from: fills the array with independent uniform bytes. Always injected; everything
@@ -25,7 +25,8 @@ export function randomnessFrom(crypto: RandomValues): Randomness {
 
 /** Reproducible bytes for tests and simulations. Whoever knows the seed knows every secret drawn from it. */
 export function seededRandomnessForTests(seed: string | number): Randomness {
-  return xof("lethe seeded randomness for tests", asciiBytes(String(seed)));
+  const codeUnits = Uint16Array.from(String(seed), (character) => character.charCodeAt(0));
+  return xof("lethe seeded randomness for tests", new Uint8Array(codeUnits.buffer));
 }
 
 /**

@@ -9,7 +9,7 @@ import { createKaryResponse, drawKary, type KaryResponse } from "../privacy/kary
 import { createRandomizedResponse, drawResponse, type RandomizedResponse } from "../privacy/randomized-response.ts";
 import { createUnaryEncoding, drawUnary, type UnaryEncoding } from "../privacy/unary-encoding.ts";
 import type { Randomness } from "../randomness/index.ts";
-import { MOST_TICKS, requireWhole, type ServerEstimates } from "./statistic.ts";
+import { areBits, MOST_TICKS, requireWhole, type ServerEstimates } from "./statistic.ts";
 
 export type HistogramMechanismName = "kary" | "unary" | "per-bucket";
 
@@ -79,7 +79,7 @@ export function respondHistogram(mechanism: HistogramMechanism, bucket: number, 
 
 /** Whether an opened report is one that the mechanism can give. */
 export function isHistogramAnswer(mechanism: HistogramMechanism, answers: readonly number[]): boolean {
-  return mechanism.name !== "kary" || answers.reduce((sum, bit) => sum + bit, 0) === 1;
+  return areBits(answers) && (mechanism.name !== "kary" || answers.reduce((sum, bit) => sum + bit, 0) === 1);
 }
 
 function estimateHistogram(mechanism: HistogramMechanism, sums: readonly number[], devices: number): Estimate[] {
@@ -93,7 +93,7 @@ function estimateHistogram(mechanism: HistogramMechanism, sums: readonly number[
 /** What both schemes do with the buckets that devices told. */
 export function histogramEstimates(mechanism: HistogramMechanism): ServerEstimates {
   return {
-    localEpsilon: mechanism.localEpsilon,
+    localEpsilon: () => mechanism.localEpsilon,
     mechanism: mechanism.name,
     estimate: (sums, devices) => estimateHistogram(mechanism, sums, devices),
     consistent: projectToHistogram,

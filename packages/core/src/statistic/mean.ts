@@ -38,7 +38,7 @@ function meanLocalEpsilon(spec: MeanSpec): number {
 export function meanEstimates(spec: MeanSpec): ServerEstimates {
   const { sigma2 } = meanNoise(spec);
   return {
-    localEpsilon: meanLocalEpsilon(spec),
+    localEpsilon: () => meanLocalEpsilon(spec),
     mechanism: "discrete-gaussian",
     estimate: (sums, devices) => sums.map((sum) => estimateMean(sum, devices, sigma2)),
     consistent: (estimates) => estimates.map((estimate) => clampTo(spec.limit, estimate)),

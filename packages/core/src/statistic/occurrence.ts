@@ -24,7 +24,7 @@ export function ledgerResponses(localEpsilons: readonly number[]): LedgerRespons
 /** What both schemes do with the bits that devices told. */
 export function occurrenceEstimates(responses: readonly RandomizedResponse[]): ServerEstimates {
   return {
-    localEpsilon: Math.max(...responses.map(({ localEpsilon }) => localEpsilon)),
+    localEpsilon: () => responses.reduce((most, { localEpsilon }) => Math.max(most, localEpsilon), 0),
     mechanism: "randomized-response",
     estimate: (sums, devices) =>
       responses.map((response, i) => estimateFromResponses(response, sums[i] as number, devices)),

@@ -6,7 +6,8 @@ import { LetheError, requireLength } from "../error.ts";
  * - opening rerandomizes what was loaded before the first event;
  * - a write rerandomizes, hands out, and rerandomizes again, so that memory never equals what is stored, and what is
  *   stored after w writes holds exactly 2w fresh encryptions;
- * - at most 2·ticks writes happen; later ones are refused;
+ * - at most 2·ticks writes happen, later ones are refused; and at most eventsPerTick events are counted in each of at
+ *   most `ticks` ticks, later ones are dropped;
  * - sealing starts from the stored copy, fills up to 2·(2·ticks) fresh encryptions, and happens once.
  */
 export interface Recorder {
@@ -39,8 +40,11 @@ export interface CiphertextMachine<State> {
   seal(state: State, missing: number): Uint8Array;
 }
 
-/** Version, kind, and the number of writes as 32 bits, little-endian; then the ciphertexts. */
-const HEADER_BYTES = 6;
+/**
+ * Version, kind, then the number of writes and of ticks in which events could be counted, 32 bits each, little-endian:
+ * both depend on times only. Then the ciphertexts.
+ */
+const HEADER_BYTES = 10;
 const VERSION = 1;
 const KIND_STATE = 0x53;
 
@@ -52,8 +56,15 @@ export function writesAllowed(ticks: number): number {
   return 2 * ticks;
 }
 
+/** A decoded state: `ticks` counts those in which events could be counted, the running one included. */
+interface Progress<State> {
+  readonly state: State;
+  readonly writes: number;
+  readonly ticks: number;
+}
+
 export function startRecorder<State>(machine: CiphertextMachine<State>): Recorder {
-  return createRecorder(machine, machine.start(), 0, machine.eventsPerTick);
+  return createRecorder(machine, { state: machine.start(), writes: 0, ticks: 0 }, true);
 }
 
 /** `sameTick` says that the last write was in the tick that is still running. */
@@ -62,20 +73,25 @@ export function resumeRecorder<State>(
   stored: Uint8Array,
   sameTick: boolean,
 ): Recorder {
-  const { state, writes } = decodeStored(machine, stored);
-  return createRecorder(machine, state, writes, sameTick ? 0 : machine.eventsPerTick);
+  return createRecorder(machine, decodeStored(machine, stored), !sameTick);
 }
 
 function createRecorder<State>(
   machine: CiphertextMachine<State>,
-  opened: State,
-  writesBefore: number,
-  roomInTick: number,
+  opened: Progress<State>,
+  inNewTick: boolean,
 ): Recorder {
-  let memory: State | undefined = machine.rerandomize(opened);
-  let writes = writesBefore;
-  let room = roomInTick;
+  let memory: State | undefined = machine.rerandomize(opened.state);
+  let { writes, ticks } = opened;
+  let allowed = 0;
   let eventsInTick = 0;
+  if (inNewTick) beginTick();
+
+  /** Every window has room for the events of `machine.ticks` ticks and no more, however time is said to pass. */
+  function beginTick(): void {
+    allowed = ticks < machine.ticks ? machine.eventsPerTick : 0;
+    ticks = Math.min(ticks + 1, machine.ticks);
+  }
 
   function unsealed(): State {
     if (memory === undefined)
@@ -89,9 +105,9 @@ function createRecorder<State>(
       if (!Number.isInteger(metric) || metric < 0 || metric >= machine.metrics) {
         throw new RangeError(`metrics are numbered 0 to ${machine.metrics - 1}, there is no metric ${metric}`);
       }
-      if (room === 0) return;
-      room--;
-      if (Number.isFinite(room)) eventsInTick++;
+      if (eventsInTick >= allowed) return;
+      // What needs no limit is not counted: the number would only lie in memory.
+      if (Number.isFinite(allowed)) eventsInTick++;
       memory = machine.fold(state, metric);
     },
     write({ endsTick } = { endsTick: true }) {
@@ -99,10 +115,11 @@ function createRecorder<State>(
       if (writes >= writesAllowed(machine.ticks)) return undefined;
       writes++;
       const rerandomized = machine.rerandomize(state);
-      const stored = encodeStored(machine, rerandomized, writes);
+      const stored = encodeStored(machine, { state: rerandomized, writes, ticks });
       memory = machine.rerandomize(rerandomized);
-      room = endsTick ? machine.eventsPerTick : 0;
       eventsInTick = 0;
+      if (endsTick) beginTick();
+      else allowed = 0;
       return stored;
     },
     inspect() {
@@ -110,33 +127,36 @@ function createRecorder<State>(
     },
     seal(stored) {
       unsealed();
-      const { state, writes: storedWrites } = decodeStored(machine, stored);
+      const last = decodeStored(machine, stored);
       memory = undefined;
-      return machine.seal(state, 2 * (writesAllowed(machine.ticks) - storedWrites));
+      return machine.seal(last.state, 2 * (writesAllowed(machine.ticks) - last.writes));
     },
   };
 }
 
-function encodeStored<State>(machine: CiphertextMachine<State>, state: State, writes: number): Uint8Array {
+function encodeStored<State>(machine: CiphertextMachine<State>, { state, writes, ticks }: Progress<State>): Uint8Array {
   const bytes = new Uint8Array(storedBytes(machine.ciphertextBytes));
+  const view = new DataView(bytes.buffer);
   bytes[0] = VERSION;
   bytes[1] = KIND_STATE;
-  new DataView(bytes.buffer).setUint32(2, writes, true);
+  view.setUint32(2, writes, true);
+  view.setUint32(6, ticks, true);
   bytes.set(machine.encode(state), HEADER_BYTES);
   return bytes;
 }
 
-function decodeStored<State>(machine: CiphertextMachine<State>, bytes: Uint8Array): { state: State; writes: number } {
+function decodeStored<State>(machine: CiphertextMachine<State>, bytes: Uint8Array): Progress<State> {
   requireLength("a stored state", bytes, storedBytes(machine.ciphertextBytes));
   if (bytes[0] !== VERSION || bytes[1] !== KIND_STATE) {
     throw new LetheError("bad-encoding", "these bytes are not a stored state of this version");
   }
-  const writes = new DataView(bytes.buffer, bytes.byteOffset).getUint32(2, true);
-  if (writes < 1 || writes > writesAllowed(machine.ticks)) {
-    throw new LetheError(
-      "bad-encoding",
-      `a stored state counts 1 to ${writesAllowed(machine.ticks)} writes, not ${writes}`,
-    );
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const counts = { writes: view.getUint32(2, true), ticks: view.getUint32(6, true) };
+  const most = { writes: writesAllowed(machine.ticks), ticks: machine.ticks };
+  for (const what of ["writes", "ticks"] as const) {
+    if (counts[what] < 1 || counts[what] > most[what]) {
+      throw new LetheError("bad-encoding", `a stored state counts 1 to ${most[what]} ${what}, not ${counts[what]}`);
+    }
   }
-  return { state: machine.decode(bytes.subarray(HEADER_BYTES)), writes };
+  return { state: machine.decode(bytes.subarray(HEADER_BYTES)), ...counts };
 }

@@ -31,8 +31,8 @@ export interface ServerSide extends ServerEstimates {
 
 /** What is done with the answers of all devices, whichever scheme carried them. */
 export interface ServerEstimates {
-  /** What one device's answers to one metric cost it, in the local model. */
-  readonly localEpsilon: number;
+  /** What one device's answers to one metric cost it, in the local model; of several metrics the most. */
+  localEpsilon(): number;
   readonly mechanism: string;
   /** One estimate for each answer, from the answers of all devices added up. */
   estimate(sums: readonly number[], devices: number): Estimate[];
@@ -51,6 +51,10 @@ export function requireWhole(what: string, value: number, least: number, most: n
   if (!Number.isInteger(value) || value < least || value > most) {
     throw new RangeError(`${what} is a whole number from ${least} to ${most}, not ${value}`);
   }
+}
+
+export function areBits(values: readonly number[]): boolean {
+  return values.every((value) => value === 0 || value === 1);
 }
 
 export const MOST_TICKS = 100_000;

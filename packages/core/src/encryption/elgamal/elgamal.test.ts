@@ -54,6 +54,28 @@ describe("elgamal", () => {
     expect(after.masked.equals(before.masked)).toBe(false);
   });
 
+  it("keeps canonical coordinates, so that memory does not show which operation made a ciphertext", () => {
+    const scheme = createElGamalCounter({ minimum: -10, maximum: 10 });
+    const { publicKey } = scheme.generateKeys(random);
+    const coordinates = (point: unknown): unknown => {
+      const { X, Y, Z, T } = (point as { ep: Record<string, bigint> }).ep;
+      return [X, Y, Z, T];
+    };
+    const one = scheme.encrypt(publicKey, 1, random);
+    const made = {
+      encrypted: one,
+      rerandomized: scheme.rerandomize(publicKey, one, random),
+      twice: scheme.rerandomize(publicKey, scheme.rerandomize(publicKey, one, random), random),
+      added: scheme.add(one, one),
+      scaled: scheme.scale(-3, one),
+    };
+    for (const ciphertext of Object.values(made)) {
+      const decoded = scheme.decode(scheme.encode(ciphertext));
+      expect(coordinates(ciphertext.ephemeral)).toEqual(coordinates(decoded.ephemeral));
+      expect(coordinates(ciphertext.masked)).toEqual(coordinates(decoded.masked));
+    }
+  });
+
   it("refuses the identity as a public key", () => {
     expect(() => elgamalGroup.decodePublicKey(IDENTITY.toBytes())).toThrow("the identity is not a public key");
   });

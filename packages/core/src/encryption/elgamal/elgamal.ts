@@ -3,7 +3,15 @@ import type { Randomness } from "../../randomness/index.ts";
 import type { AdditiveScheme, KeyPair, RerandomizableScheme } from "../rerandomizable.ts";
 import { type Secret, secret } from "../secret.ts";
 import { createDiscreteLog, multiplyByInteger } from "./discrete-log.ts";
-import { BASE, decodePoint, IDENTITY, POINT_BYTES, type RistrettoPoint, randomScalar } from "./ristretto.ts";
+import {
+  BASE,
+  canonicalPoint,
+  decodePoint,
+  IDENTITY,
+  POINT_BYTES,
+  type RistrettoPoint,
+  randomScalar,
+} from "./ristretto.ts";
 
 /** P = x·G, with a table of its multiples built at first use. */
 export interface ElGamalPublicKey {
@@ -11,7 +19,10 @@ export interface ElGamalPublicKey {
 }
 export type ElGamalSecretKey = Secret<bigint>;
 
-/** (r·G, M + r·P). Points stay decoded in memory; they are encoded only to be written. */
+/**
+ * (r·G, M + r·P). Points stay decoded in memory, in canonical coordinates: what made a ciphertext, an encryption, a
+ * rerandomization or a sum, cannot be read off a memory dump.
+ */
 export interface ElGamalCiphertext {
   readonly ephemeral: RistrettoPoint;
   readonly masked: RistrettoPoint;
@@ -33,7 +44,7 @@ export const elgamalGroup: Group = {
   generateKeys,
   generateSecretKey: (random) => secret(randomScalar(random)),
   encrypt,
-  rerandomize: (publicKey, ciphertext, random) => add(ciphertext, encrypt(publicKey, IDENTITY, random)),
+  rerandomize,
   decrypt: (secretKey, { ephemeral, masked }) => masked.subtract(ephemeral.multiply(secretKey.reveal())),
   ciphertextBytes: 2 * POINT_BYTES,
   publicKeyBytes: POINT_BYTES,
@@ -61,10 +72,8 @@ export function createElGamalCounter({ minimum, maximum }: { minimum: number; ma
       return message;
     },
     add,
-    scale: (factor, { ephemeral, masked }) => ({
-      ephemeral: multiplyByInteger(ephemeral, factor),
-      masked: multiplyByInteger(masked, factor),
-    }),
+    scale: (factor, { ephemeral, masked }) =>
+      canonical(multiplyByInteger(ephemeral, factor), multiplyByInteger(masked, factor)),
   };
 }
 
@@ -74,8 +83,16 @@ function generateKeys(random: Randomness): KeyPair<ElGamalPublicKey, ElGamalSecr
 }
 
 function encrypt(publicKey: ElGamalPublicKey, message: RistrettoPoint, random: Randomness): ElGamalCiphertext {
+  return rerandomize(publicKey, { ephemeral: IDENTITY, masked: message }, random);
+}
+
+function rerandomize(publicKey: ElGamalPublicKey, { ephemeral, masked }: ElGamalCiphertext, random: Randomness) {
   const r = randomScalar(random);
-  return { ephemeral: BASE.multiply(r), masked: message.add(publicKey.point.multiply(r)) };
+  return canonical(ephemeral.add(BASE.multiply(r)), masked.add(publicKey.point.multiply(r)));
+}
+
+function canonical(ephemeral: RistrettoPoint, masked: RistrettoPoint): ElGamalCiphertext {
+  return { ephemeral: canonicalPoint(ephemeral), masked: canonicalPoint(masked) };
 }
 
 /** Messages from −2⁵² to 2⁵² become scalars of the same length, so that no encryption takes a time of its own. */
@@ -90,7 +107,7 @@ function messagePoint(message: number): RistrettoPoint {
 }
 
 function add(left: ElGamalCiphertext, right: ElGamalCiphertext): ElGamalCiphertext {
-  return { ephemeral: left.ephemeral.add(right.ephemeral), masked: left.masked.add(right.masked) };
+  return canonical(left.ephemeral.add(right.ephemeral), left.masked.add(right.masked));
 }
 
 function encode({ ephemeral, masked }: ElGamalCiphertext): Uint8Array {

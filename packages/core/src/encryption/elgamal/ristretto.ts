@@ -19,6 +19,14 @@ export function decodePoint(bytes: Uint8Array): RistrettoPoint {
   }
 }
 
+/**
+ * The same element, in the coordinates that decoding it gives. Coordinates remember how a point was computed: a fresh
+ * multiple of G is affine, a sum is not, and additions can be retraced. Whoever keeps points in memory keeps these.
+ */
+export function canonicalPoint(point: RistrettoPoint): RistrettoPoint {
+  return ristretto255.Point.fromBytes(point.toBytes());
+}
+
 /** A uniform scalar in [1, ℓ), by reduction of 64 bytes: the bias is below 2⁻²⁵⁸. */
 export function randomScalar(random: Randomness): bigint {
   const bytes = new Uint8Array(64);

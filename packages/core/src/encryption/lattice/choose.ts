@@ -1,6 +1,6 @@
 import { type CompactFormat, compactBytes } from "./compact.ts";
 import { LARGEST_LOG2_FAILURE, log2FailureBound, type NoiseHistory } from "./failure-bound.ts";
-import { LATTICE_SETS, type LatticeParameters, modulusBits, plaintextLimit } from "./parameters.ts";
+import { LATTICE_SETS, type LatticeParameters, LONGEST, modulusBits, plaintextLimit } from "./parameters.ts";
 
 /** What a statistic needs of a ciphertext. */
 export interface LatticeNeed extends NoiseHistory {
@@ -9,6 +9,10 @@ export interface LatticeNeed extends NoiseHistory {
   readonly slots: number;
   /** Slots that the receiver reads; all N if absent. */
   readonly reads?: readonly number[];
+  /** The least log₂ q. */
+  readonly modulusBits?: number;
+  /** What the user can lower if no set will do. */
+  readonly toLower?: string;
 }
 
 export interface LatticeChoice {
@@ -24,19 +28,21 @@ export interface LatticeChoice {
  */
 export function chooseLattice(need: LatticeNeed): LatticeChoice {
   checkNeed(need);
-  const longest = Math.max(...LATTICE_SETS.map(({ dimension }) => dimension));
-  if (need.slots > longest) {
-    throw new RangeError(`a ciphertext has at most ${longest} slots and ${need.slots} are needed: lower slots`);
+  if (need.slots > LONGEST) {
+    throw new RangeError(
+      `a ciphertext has at most ${LONGEST} slots and ${need.slots} are needed: lower ${need.toLower ?? "slots"}`,
+    );
   }
   for (const parameters of LATTICE_SETS) {
     if (parameters.dimension < need.slots || plaintextLimit(parameters) < need.plaintextBits) continue;
+    if (modulusBits(parameters) < (need.modulusBits ?? 0)) continue;
     const choice = shortestFormat(parameters, need);
     if (choice !== undefined) return choice;
   }
   const after = need.encryptionsAfter ? ` and ${need.encryptionsAfter} after` : "";
   throw new RangeError(
     `no lattice parameter set decodes ${need.plaintextBits} bits a slot with ${need.encryptions} encryptions${after} ` +
-      `reliably (failures below 2^${LARGEST_LOG2_FAILURE}): lower plaintextBits or the number of encryptions`,
+      `reliably (failures below 2^${LARGEST_LOG2_FAILURE}): lower ${need.toLower ?? "plaintextBits or encryptions"}`,
   );
 }
 

@@ -133,7 +133,7 @@ describe("choosing parameters", () => {
       "a ciphertext has at most 4096 slots and 5000 are needed: lower slots",
     );
     expect(() => chooseLattice({ plaintextBits: 30, slots: 2048, encryptions: 1e9 })).toThrow(
-      "lower plaintextBits or the number of encryptions",
+      "lower plaintextBits or encryptions",
     );
   });
 });

@@ -96,13 +96,17 @@ describe("X^k·Enc(0) and Enc(0) have the same distribution for the key holder",
   const ALARM = 5;
 
   /**
-   * If the samples of u had mean m ≠ 0, the noise −e·u + … would have mean −m·e·(1 + X + … + X^{N−1}), and rotating by k
-   * would change it. The projection onto that difference tells X^k·Enc(0) from Enc(0) best; here in units of its own
-   * standard deviation. The key holder knows e = −(b + a·s).
+   * Samples of mean m ≠ 0 would give the noise −e·u + e₂ + e₁·s a mean: −m·e·(1 + X + … + X^{N−1}) for u, m·(1 + s)·(1 + X + …)
+   * for the errors; and rotating by k would change it. The projection onto that difference tells X^k·Enc(0) from Enc(0) best;
+   * here in units of its own standard deviation. The key holder knows s and e = −(b + a·s).
    */
-  function distinguish(addEncryption: (ciphertext: LatticeCiphertext) => void, k: number): number {
-    const e = noise({ c0: expandedA(publicKey), c1: publicKey.b });
-    const mean = timesOnes(e);
+  function distinguish(
+    addEncryption: (ciphertext: LatticeCiphertext) => void,
+    k: number,
+    biased: "u" | "errors",
+  ): number {
+    const ofErrors = Float64Array.from(secretKey.reveal()).map((digit, i) => digit + Number(i === 0));
+    const mean = timesOnes(biased === "u" ? noise({ c0: expandedA(publicKey), c1: publicKey.b }) : ofErrors);
     const rotated = rotate(mean, k);
     const difference = mean.map((x, i) => x - (rotated[i] as number));
     const scores = Array.from({ length: ENCRYPTIONS }, (_, i) => {
@@ -148,13 +152,26 @@ describe("X^k·Enc(0) and Enc(0) have the same distribution for the key holder",
   }
 
   it("no rotation is told apart", () => {
+    const honest = (c: LatticeCiphertext): void => scheme.addEncryptionsOfZero(publicKey, c, 1, random);
     for (const k of [1, 512, 1024]) {
-      expect(distinguish((c) => scheme.addEncryptionsOfZero(publicKey, c, 1, random), k)).toBeLessThan(ALARM);
+      for (const biased of ["u", "errors"] as const) expect(distinguish(honest, k, biased)).toBeLessThan(ALARM);
     }
   });
 
   it("the same test tells them apart when u is drawn as a byte modulo 3", () => {
-    expect(distinguish(addBiasedEncryption, 1024)).toBeGreaterThan(ALARM);
+    expect(distinguish(addBiasedEncryption, 1024, "u")).toBeGreaterThan(ALARM);
+  });
+
+  it("and when errors have mean 1/4", () => {
+    const ring = ringOf(L1);
+    let round = 0;
+    const biased = (c: LatticeCiphertext): void => {
+      scheme.addEncryptionsOfZero(publicKey, c, 1, random);
+      const shift = new Int32Array(1024).fill(round++ % 8 < 2 ? 1 : 0); // on rotated and unrotated ones alike
+      ring.addSmall(c.c0, shift);
+      ring.addSmall(c.c1, shift);
+    };
+    expect(distinguish(biased, 1024, "errors")).toBeGreaterThan(ALARM);
   });
 });
 

@@ -33,6 +33,9 @@ export const LATTICE_SETS: readonly [
   { set: "L2", dimension: 4096, limbs: 2 },
 ];
 
+/** The most slots that any ciphertext has. */
+export const LONGEST = 4096;
+
 /** log₂ q. */
 export function modulusBits({ limbs }: LatticeParameters): number {
   return LIMB_BITS * limbs;

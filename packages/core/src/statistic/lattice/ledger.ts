@@ -1,11 +1,11 @@
-import { chooseLattice, type LatticeCiphertext } from "../../encryption/index.ts";
+import { chooseLattice, type LatticeChoice, type LatticeCiphertext } from "../../encryption/index.ts";
 import { drawLedgerNoise, type LedgerResponse, readLedgerValue } from "../../privacy/ledger-response.ts";
 import { respond } from "../../privacy/randomized-response.ts";
 import { type Randomness, uniformBelow, withBufferedRandomness } from "../../randomness/index.ts";
 import { checkOccurrence, ledgerResponses, type OccurrenceSpec, occurrenceEstimates } from "../occurrence.ts";
 import { writesAllowed } from "../recorder.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
-import { canaryLength, createCanary } from "./canary.ts";
+import { createCanary } from "./canary.ts";
 import { type LatticePlan, latticeDevice, latticeServer, schemeOf } from "./lattice-machine.ts";
 
 /**
@@ -17,27 +17,31 @@ export interface LedgerPlan extends LatticePlan {
   readonly perCiphertext: number;
 }
 
-/** Longer ciphertexts cost more a slot, so a ledger does not use them for length. */
-const SHORTEST = 1024;
-
 export function planLedger(spec: OccurrenceSpec): LedgerPlan {
   checkOccurrence(spec);
   const responses = ledgerResponses(spec.localEpsilons);
   const { bits } = responses[0] as LedgerResponse;
-  const canarySlots = canaryLength(bits);
-  const metrics = responses.length;
-  const ciphertexts = Math.ceil(metrics / (SHORTEST - canarySlots));
-  const perCiphertext = Math.ceil(metrics / ciphertexts);
-  const used = canarySlots + perCiphertext;
-  const choice = chooseLattice({
-    plaintextBits: bits,
-    slots: used,
-    encryptions: 2 * writesAllowed(spec.ticks) + 1,
-    reads: Array.from({ length: used }, (_, slot) => slot),
-  });
-  const eventsPerTick = Number.POSITIVE_INFINITY;
   const canary = createCanary(bits, 0);
+  const metrics = responses.length;
+  // The smallest set in which such slots decode; longer ones cost more a slot, so length alone is no reason for them.
+  const { dimension } = chooseFor(spec, bits, 1).parameters;
+  const ciphertexts = Math.ceil(metrics / (dimension - canary.slots.length));
+  const perCiphertext = Math.ceil(metrics / ciphertexts);
+  const choice = chooseFor(spec, bits, canary.slots.length + perCiphertext);
+  const eventsPerTick = Number.POSITIVE_INFINITY;
   return { ticks: spec.ticks, eventsPerTick, metrics, ciphertexts, choice, canary, responses, perCiphertext };
+}
+
+function chooseFor({ ticks }: OccurrenceSpec, bits: number, slots: number): LatticeChoice {
+  return chooseLattice({
+    plaintextBits: bits,
+    slots,
+    encryptions: 2 * writesAllowed(ticks) + 1,
+    reads: Array.from({ length: slots }, (_, slot) => slot),
+    // So that t² ≤ q.
+    modulusBits: 2 * bits,
+    toLower: "ticks, or bring every localEpsilon closer to 1",
+  });
 }
 
 /** Behind the canary. */

@@ -1,4 +1,4 @@
-import { chooseLattice, type LatticeCiphertext, type Slots } from "../../encryption/index.ts";
+import { chooseLattice, type LatticeCiphertext, MOST_SLOTS, type Slots } from "../../encryption/index.ts";
 import { drawKary } from "../../privacy/kary-response.ts";
 import { drawOutcome } from "../../privacy/probability.ts";
 import { type Randomness, uniformBelow, withBufferedRandomness } from "../../randomness/index.ts";
@@ -28,10 +28,11 @@ export interface RotationHistogramPlan extends LatticePlan {
   readonly mechanism: HistogramMechanism;
   /** M: the most events a window can hold. */
   readonly capacity: number;
+  /** p_b: where the bit of bucket b is. */
+  readonly positions: readonly number[];
 }
 
 const PLAINTEXT_BITS = 1;
-const LONGEST = 4096;
 
 export function planRotationHistogram(spec: HistogramSpec): RotationHistogramPlan {
   checkHistogram(spec);
@@ -41,10 +42,12 @@ export function planRotationHistogram(spec: HistogramSpec): RotationHistogramPla
   const positions = edges.map((_, b) => b * (capacity + 1));
   const firstZero = (positions.at(-1) as number) + capacity + 1;
   const slots = firstZero + canaryLength(PLAINTEXT_BITS) + capacity;
-  if (slots > LONGEST) {
+  const toLower =
+    capacity > ticks * eventsPerTick ? "the last of the edges" : "ticks, eventsPerTick or the number of edges";
+  if (slots > MOST_SLOTS) {
     throw new RangeError(
       `a histogram of ${edges.length} buckets over ${ticks} ticks with eventsPerTick ${eventsPerTick} needs ${slots} ` +
-        `slots and a ciphertext has at most ${LONGEST}: lower ticks, eventsPerTick or the number of edges`,
+        `slots and a ciphertext has at most ${MOST_SLOTS}: lower ${toLower}`,
     );
   }
   const canary = createCanary(PLAINTEXT_BITS, firstZero);
@@ -52,19 +55,25 @@ export function planRotationHistogram(spec: HistogramSpec): RotationHistogramPla
     plaintextBits: PLAINTEXT_BITS,
     slots,
     encryptions: 2 * writesAllowed(ticks),
-    multipliedBy: (dimension) => bucketPolynomial(edges, capacity, dimension),
+    multipliedBy: (dimension) => bucketPolynomial(edges, positions, capacity, dimension),
     encryptionsAfter: 1,
     reads: [...positions, ...canary.slots],
+    toLower,
   });
   const mechanism = histogramMechanism(spec);
-  return { ticks, eventsPerTick, metrics: 1, ciphertexts: 1, choice, canary, edges, mechanism, capacity };
+  return { ticks, eventsPerTick, metrics: 1, ciphertexts: 1, choice, canary, edges, mechanism, capacity, positions };
 }
 
 /** P of the comment above, modulo X^N + 1. */
-function bucketPolynomial(edges: readonly number[], capacity: number, dimension: number): Int32Array {
+function bucketPolynomial(
+  edges: readonly number[],
+  positions: readonly number[],
+  capacity: number,
+  dimension: number,
+): Int32Array {
   const polynomial = new Int32Array(dimension);
   for (let count = 0; count <= capacity; count++) {
-    const exponent = bucketOf(edges, count) * (capacity + 1) - count;
+    const exponent = (positions[bucketOf(edges, count)] as number) - count;
     if (exponent >= 0) polynomial[exponent] = 1;
     else polynomial[dimension + exponent] = -1;
   }
@@ -72,10 +81,10 @@ function bucketPolynomial(edges: readonly number[], capacity: number, dimension:
 }
 
 export function rotationHistogramDevice(plan: RotationHistogramPlan): DeviceSide {
-  const { edges, mechanism, capacity, canary } = plan;
+  const { edges, mechanism, capacity, positions, canary } = plan;
   const scheme = schemeOf(plan);
   const { dimension } = plan.choice.parameters;
-  const polynomial = bucketPolynomial(edges, capacity, dimension);
+  const polynomial = bucketPolynomial(edges, positions, capacity, dimension);
   const canarySlots = new Set(canary.slots);
 
   return latticeDevice(plan, {
@@ -98,7 +107,7 @@ export function rotationHistogramDevice(plan: RotationHistogramPlan): DeviceSide
       }
       scheme.multiply(ciphertext, polynomial);
       withBufferedRandomness(random, (buffered) => {
-        const noise = sealingNoise(mechanism, capacity, buffered);
+        const noise = sealingNoise(plan, buffered);
         for (let slot = 0; slot < dimension; slot++) {
           // Masks hide the other coefficients of the product, from which the count could be read.
           if (!canarySlots.has(slot)) scheme.addToSlot(ciphertext, slot, noise.get(slot) ?? uniformBelow(buffered, 2));
@@ -109,14 +118,10 @@ export function rotationHistogramDevice(plan: RotationHistogramPlan): DeviceSide
 }
 
 /** What is added to the buckets, by slot: nothing (K-ary response is done already), or a Bernoulli bit for each. */
-function sealingNoise(mechanism: HistogramMechanism, capacity: number, random: Randomness): Map<number, number> {
+function sealingNoise({ mechanism, positions }: RotationHistogramPlan, random: Randomness): Map<number, number> {
   const probability =
     mechanism.name === "unary" ? mechanism.noise : mechanism.name === "per-bucket" ? mechanism.flip : 0;
-  const noise = new Map<number, number>();
-  for (let b = 0; b < mechanism.buckets; b++) {
-    noise.set(b * (capacity + 1), drawOutcome(random, probability) === 0 ? 1 : 0);
-  }
-  return noise;
+  return new Map(positions.map((slot) => [slot, drawOutcome(random, probability) === 0 ? 1 : 0]));
 }
 
 function replace(target: LatticeCiphertext, source: LatticeCiphertext): void {
@@ -125,11 +130,11 @@ function replace(target: LatticeCiphertext, source: LatticeCiphertext): void {
 }
 
 export function rotationHistogramServer(plan: RotationHistogramPlan): ServerSide {
-  const { edges, mechanism, capacity } = plan;
+  const { mechanism, positions } = plan;
   return {
     ...latticeServer(plan, {
       read: ([opened]) => {
-        const bits = edges.map((_, b) => (opened as Slots)[b * (capacity + 1)] as number);
+        const bits = positions.map((slot) => (opened as Slots)[slot] as number);
         return isHistogramAnswer(mechanism, bits) ? bits : undefined;
       },
       onNoEvent: (random) => respondHistogram(mechanism, 0, random),

@@ -1,4 +1,4 @@
-import { chooseLattice, type LatticeCiphertext, type Slots } from "../../encryption/index.ts";
+import { chooseLattice, type LatticeCiphertext, MOST_SLOTS, type Slots } from "../../encryption/index.ts";
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { uniformBelow, withBufferedRandomness } from "../../randomness/index.ts";
 import { checkMean, type MeanSpec, meanEstimates, meanNoise } from "../mean.ts";
@@ -17,8 +17,6 @@ export interface RotationMeanPlan extends LatticePlan {
   readonly capacity: number;
 }
 
-const LONGEST = 4096;
-
 export function planRotationMean(spec: MeanSpec): RotationMeanPlan {
   checkMean(spec);
   const { ticks, eventsPerTick, limit } = spec;
@@ -27,10 +25,10 @@ export function planRotationMean(spec: MeanSpec): RotationMeanPlan {
   const plaintextBits = Math.ceil(Math.log2(limit + 2 * noise.reach + 1));
   const capacity = ticks * eventsPerTick;
   const slots = 2 * capacity + 1 + canaryLength(plaintextBits);
-  if (slots > LONGEST) {
+  if (slots > MOST_SLOTS) {
     throw new RangeError(
       `a mean over ${ticks} ticks with eventsPerTick ${eventsPerTick} needs ${slots} slots and a ciphertext has at ` +
-        `most ${LONGEST}: lower ticks or eventsPerTick`,
+        `most ${MOST_SLOTS}: lower ticks or eventsPerTick`,
     );
   }
   const canary = createCanary(plaintextBits, capacity + 1);
@@ -41,6 +39,7 @@ export function planRotationMean(spec: MeanSpec): RotationMeanPlan {
     multipliedBy: (dimension) => weightPolynomial(limit, capacity, dimension),
     encryptionsAfter: 1,
     reads: [0, ...canary.slots],
+    toLower: "ticks, eventsPerTick, limit or sigma",
   });
   return { ticks, eventsPerTick, metrics: 1, ciphertexts: 1, choice, canary, spec, noise, capacity };
 }

@@ -13,6 +13,8 @@ import type { DeviceSide, ServerSide } from "../statistic.ts";
 /** The schemes for which the paper's algorithms are written: integers that add up under encryption. */
 export type CounterScheme<PublicKey, SecretKey, Ciphertext> = AdditiveScheme<number, PublicKey, SecretKey, Ciphertext>;
 
+const MOST_CIPHERTEXTS = 10_000;
+
 /** A public key and randomness, ready to encrypt. */
 export interface Encryptor<Ciphertext> {
   encrypt(message: number): Ciphertext;
@@ -42,6 +44,12 @@ export function paperDevice<PublicKey, SecretKey, Ciphertext>(
 ): DeviceSide {
   if (!scheme.hidesRerandomizations) {
     throw new TypeError(`${scheme.id} shows the key holder how often a ciphertext was rerandomized`);
+  }
+  if (algorithm.stateLength > MOST_CIPHERTEXTS) {
+    throw new RangeError(
+      `${scheme.id} would keep ${algorithm.stateLength} ciphertexts, and more than ${MOST_CIPHERTEXTS} take minutes to ` +
+        "write: use the lattice scheme, or lower the last of the edges, the limit or the number of metrics",
+    );
   }
   const ciphertextBytes = algorithm.stateLength * scheme.ciphertextBytes;
 

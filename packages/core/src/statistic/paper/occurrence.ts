@@ -5,7 +5,7 @@ import {
   respond,
 } from "../../privacy/randomized-response.ts";
 import { checkOccurrence, type OccurrenceSpec, occurrenceEstimates } from "../occurrence.ts";
-import type { DeviceSide, ServerSide } from "../statistic.ts";
+import { areBits, type DeviceSide, type ServerSide } from "../statistic.ts";
 import {
   applyResponses,
   type CounterScheme,
@@ -45,7 +45,7 @@ export function paperOccurrenceServer<P, S, C>(scheme: CounterScheme<P, S, C>, s
   const responses = responsesOf(spec);
   return {
     ...paperServer(scheme, responses.length, {
-      read: (bits) => bits,
+      read: (bits) => (areBits(bits) ? bits : undefined),
       onNoEvent: (random) => responses.map((response) => respond(response, 0, random)),
     }),
     ...occurrenceEstimates(responses),
