@@ -225,3 +225,27 @@ describe("no window holds more events than its ticks allow", () => {
     expect(bucketOfReport(bytes)).toBe(2);
   });
 });
+
+describe("occurrence has no limit on events", () => {
+  for (const scheme of ["lattice", "elgamal"] as const) {
+    it(`${scheme}: counts after a write within the tick, after a resumption, and after the last tick`, () => {
+      const { device, server } = createStatistic(scheme, {
+        statistic: "occurrence",
+        ticks: 2,
+        localEpsilons: [8, 8, 8, 8],
+      });
+      const random = seededRandomnessForTests(scheme);
+      const publicKey = server.issueKey(master, contextOf(1));
+      const recorder = device.start(publicKey, random);
+      recorder.write({ endsTick: false });
+      recorder.record(0);
+      const reopened = device.resume(publicKey, recorder.write({ endsTick: false }) as Uint8Array, true, random);
+      reopened.record(1);
+      reopened.write();
+      reopened.record(2);
+      const stored = reopened.write() as Uint8Array;
+      // ε = 8 tells the truth but for a chance of 3e-4; the seed is one for which it does.
+      expect(server.open(master, contextOf(1), reopened.seal(stored), random).answers).toEqual([1, 1, 1, 0]);
+    });
+  }
+});

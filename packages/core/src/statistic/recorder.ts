@@ -85,12 +85,20 @@ function createRecorder<State>(
   let { writes, ticks } = opened;
   let allowed = 0;
   let eventsInTick = 0;
+  continueTick();
   if (inNewTick) beginTick();
 
   /** Every window has room for the events of `machine.ticks` ticks and no more, however time is said to pass. */
   function beginTick(): void {
-    allowed = ticks < machine.ticks ? machine.eventsPerTick : 0;
-    ticks = Math.min(ticks + 1, machine.ticks);
+    if (ticks < machine.ticks) {
+      allowed = machine.eventsPerTick;
+      ticks++;
+    } else continueTick();
+  }
+
+  /** No more events in this tick, unless their number does not matter. */
+  function continueTick(): void {
+    allowed = Number.isFinite(machine.eventsPerTick) ? 0 : machine.eventsPerTick;
   }
 
   function unsealed(): State {
@@ -119,7 +127,7 @@ function createRecorder<State>(
       memory = machine.rerandomize(rerandomized);
       eventsInTick = 0;
       if (endsTick) beginTick();
-      else allowed = 0;
+      else continueTick();
       return stored;
     },
     inspect() {
