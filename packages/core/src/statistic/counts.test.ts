@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { paillier } from "../../test/paillier.ts";
-import { type DeviceKeyContext, secret } from "../encryption/index.ts";
+import { type DeviceKeyContext, log2FailureBound, type NoiseHistory, secret } from "../encryption/index.ts";
 import { randomnessFrom } from "../randomness/index.ts";
 import { createStatistic, type Statistic } from "./create.ts";
 import { bucketOf } from "./histogram.ts";
@@ -205,22 +205,28 @@ describe("a whole day of ticks", () => {
     { statistic: "mean", ticks: DAY, eventsPerTick: 1, limit: 10, sigma: 0.01 },
   ] as const;
 
+  /** What a report of this statistic goes through, written out: 2W = 4·288 encryptions, the polynomial, one more. */
+  function historyOf({ statistic }: (typeof specs)[number]): NoiseHistory {
+    if (statistic === "occurrence") return { encryptions: 4 * DAY + 1 };
+    const multipliedBy = (N: number): Int32Array => {
+      const polynomial = new Int32Array(N);
+      for (let count = 0; count <= DAY; count++) {
+        const bucket = count < 2 ? count : count < 5 ? 2 : 3;
+        const exponent = (statistic === "histogram" ? bucket * (DAY + 1) : 0) - count;
+        const weight = statistic === "histogram" ? 1 : Math.min(count, 10);
+        polynomial[(exponent + N) % N] = exponent < 0 ? -weight : weight;
+      }
+      return polynomial;
+    };
+    return { encryptions: 4 * DAY, multipliedBy, encryptionsAfter: 1 };
+  }
+
   for (const spec of specs) {
     it(`${spec.statistic}: reports open, and the failure bound counts every encryption and the polynomial`, () => {
       const { device, server, choice } = createStatistic("lattice", spec);
       const { parameters, plaintextBits, format, log2Failure } = choice as NonNullable<typeof choice>;
-      // 2W = 4·288 encryptions, then the polynomial, then one more.
-      const N = parameters.dimension;
-      const terms = { occurrence: 0, histogram: DAY + 1, mean: DAY }[spec.statistic];
-      const norm = spec.statistic === "mean" ? Math.sqrt(385 + 100 * (DAY - 10)) : Math.sqrt(terms);
-      const variance = 10.5 * ((4 * N) / 3 + 1) * (4 * DAY * (terms === 0 ? 1 : norm * norm) + 1);
-      const rounding = ((2 ** (25 * parameters.limbs - format.c0Bits)) ** 2 / 12) * ((2 * N) / 3);
-      const margin =
-        2 ** (25 * parameters.limbs - plaintextBits - 1) - 2 ** (25 * parameters.limbs - format.c1Bits - 1);
-      // The Gaussian exponent with these variances; the bound is never smaller, and at ten per cent larger is too lax.
-      const exponent = -(margin ** 2) / (2 * (variance + rounding)) / Math.LN2;
-      expect(log2Failure).toBeGreaterThanOrEqual(exponent);
-      expect(log2Failure).toBeLessThan(Math.min(-40, 0.8 * exponent + 2));
+      expect(log2Failure).toBeLessThan(-40);
+      expect(log2Failure).toBeCloseTo(log2FailureBound(parameters, plaintextBits, historyOf(spec))(format), 9);
 
       for (let round = 0; round < 3; round++) {
         const recorder = device.start(server.issueKey(master, context), random);
