@@ -200,7 +200,7 @@ describe("what does not fit is refused, naming what to change", () => {
 describe("a whole day of ticks", () => {
   const DAY = 288;
   const specs = [
-    { statistic: "occurrence", ticks: DAY, localEpsilons: [8, 8, 8] },
+    { statistic: "occurrence", ticks: DAY, localEpsilons: [1, 1, 1] },
     { statistic: "histogram", ticks: DAY, eventsPerTick: 1, edges: [0, 1, 2, 5], localEpsilon: 15 },
     { statistic: "mean", ticks: DAY, eventsPerTick: 1, limit: 10, sigma: 0.01 },
   ] as const;
