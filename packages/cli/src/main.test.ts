@@ -37,6 +37,9 @@ describe("lethe", () => {
       ["--limit", "simulate", "--statistic", "mean", "--limit", "0"],
       ["--sigma", "simulate", "--statistic", "mean", "--sigma", "-1"],
       ["--metrics", ...simulate, "--metrics", "3"],
+      ["--sigma", ...simulate, "--sigma", "3"],
+      ["--mechanism", "simulate", "--statistic", "occurrence", "--mechanism", "kary"],
+      ["a list like", ...simulate, "--edges", "0,"],
       ["lower ticks, eventsPerTick", ...simulate, "--ticks", "3000"],
     ]) {
       const { status, stdout, stderr } = lethe(...args);

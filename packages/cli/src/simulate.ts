@@ -24,9 +24,7 @@ export function addSimulate(program: Command): void {
     .option("--seed <s>", "make the run reproducible")
     .option("--json", "print JSON only")
     .action((options: SimulationOptions & { json?: boolean }, command: Command) => {
-      if (options.statistic !== "occurrence" && options.metrics !== 1) {
-        command.error("error: option '--metrics' is for --statistic occurrence only");
-      }
+      refuseForeignOptions(options.statistic, command);
       const progress = createProgress(`${options.devices} devices, ${options.ticks} ticks`);
       const result = simulate(options, progress);
       console.log(options.json ? JSON.stringify(result) : describe(result, options.edges));
@@ -47,10 +45,27 @@ function describe(result: SimulationResult, bucketEdges: readonly number[]): str
   return [
     formatTable([what, "truth", "estimate", "± s.e.", "95% interval", "consistent"], rows, 1),
     "",
-    `${result.scheme}, ${result.mechanism}, local ε ${result.localEpsilon.toFixed(4)}${statistic === "mean" ? " at δ = 1e-6" : ""}; ${result.valid} of ${result.devices} reports valid`,
+    `${result.scheme}, ${result.mechanism}, ${describeCost(result)}; ${result.valid} of ${result.devices} reports valid`,
     `bytes: state ${bytes.state}, report ${bytes.report}, public key ${bytes.publicKey}`,
     `microseconds (medians): record ${record.toFixed(1)}, write ${write.toFixed(0)}, seal ${seal.toFixed(0)}, open ${open.toFixed(0)}`,
   ].join("\n");
+}
+
+/** What a device pays for its answers in one window: metrics add up. */
+function describeCost({ statistic, localEpsilon, truth }: SimulationResult): string {
+  if (statistic === "mean") return `local ε ${localEpsilon.toPrecision(4)} at δ = 1e-6`;
+  if (statistic === "histogram" || truth.length === 1) return `local ε ${localEpsilon.toPrecision(4)}`;
+  return `local ε ${localEpsilon.toPrecision(4)} a metric, ${(truth.length * localEpsilon).toPrecision(4)} a device`;
+}
+
+/** What belongs to another statistic was not meant for this one. */
+function refuseForeignOptions(statistic: string, command: Command): void {
+  const owners = { metrics: "occurrence", edges: "histogram", mechanism: "histogram", limit: "mean", sigma: "mean" };
+  for (const [option, owner] of Object.entries(owners)) {
+    if (owner !== statistic && command.getOptionValueSource(option) === "cli") {
+      command.error(`error: option '--${option}' is for --statistic ${owner} only`);
+    }
+  }
 }
 
 function wholeNumber(least: number, most: number): (text: string) => number {
@@ -76,5 +91,6 @@ function share(text: string): number {
 }
 
 function edges(text: string): number[] {
-  return text.split(",").map(wholeNumber(0, 100_000));
+  if (!/^\d{1,6}(,\d{1,6})+$/.test(text)) throw new InvalidArgumentError("It is a list like 0,1,2,5.");
+  return text.split(",").map(Number);
 }

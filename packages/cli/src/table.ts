@@ -15,5 +15,5 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
 
 /** Counts without decimals, means with a few. */
 export function formatFigure(value: number, statistic: string): string {
-  return value.toFixed(statistic === "mean" ? 3 : 0);
+  return value.toFixed(statistic === "mean" ? 3 : 0).replace(/^-(0(\.0*)?)$/, "$1");
 }

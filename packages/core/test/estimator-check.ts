@@ -48,7 +48,7 @@ export function checkMeanEstimator(runs: number, devices: number): void {
       run: () => {
         let sum = 0;
         for (let i = 0; i < devices; i++) sum += (i % 4) + Number(drawDiscreteGaussian(gaussian, random));
-        return [estimateMean(sum, devices, gaussian.sigma2)];
+        return [estimateMean(sum, devices, gaussian.variance)];
       },
     });
   });

@@ -16,6 +16,8 @@ export interface DemoResult {
   readonly devices: number;
   readonly received: number;
   readonly metrics: readonly DemoRow[];
+  /** What a device pays for each metric; for the mean at δ = 10⁻⁶. */
+  readonly localEpsilon: Readonly<Record<string, number>>;
   readonly seconds: number;
 }
 
@@ -44,6 +46,7 @@ export function runDemo(progress: (share: number) => void = () => {}): DemoResul
     devices: COMMON.devices,
     received: Math.min(...results.map(({ valid, rejected }) => valid + rejected)),
     metrics: results.flatMap((result, i) => rowsOf(METRICS[i]?.name ?? "", result)),
+    localEpsilon: Object.fromEntries(results.map(({ localEpsilon }, i) => [METRICS[i]?.name, localEpsilon])),
     seconds: (performance.now() - started) / 1000,
   };
 }

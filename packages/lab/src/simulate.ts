@@ -72,6 +72,7 @@ export function simulate(options: SimulationOptions, progress: (share: number) =
   const master = secret(bytesFrom(random, 32));
   const stopwatch = createStopwatch();
 
+  progress(0);
   let valid = 0;
   let truth: number[] | undefined;
   let sums: number[] | undefined;

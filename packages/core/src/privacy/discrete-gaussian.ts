@@ -6,8 +6,10 @@ import { requireEpsilon } from "./probability.ts";
 export interface DiscreteGaussian {
   readonly numerator: bigint;
   readonly denominator: bigint;
-  /** σ², from which its variance differs by less than 10⁻⁶ of it from σ = 1 on, and below which it lies always. */
+  /** σ², the parameter. */
   readonly sigma2: number;
+  /** Its variance: σ² up to rounding from σ = 2 on, less for narrow ones. */
+  readonly variance: number;
   /** No sample is larger in absolute value, but for a probability below 2⁻⁶⁴. */
   readonly reach: number;
 }
@@ -22,7 +24,15 @@ export function createDiscreteGaussian(sigma: number): DiscreteGaussian {
   const sigma2 = numerator / denominator;
   // Sub-Gaussian [CKS20, Cor. 9 and Fact 20]: Pr[|X| ≥ r] ≤ 2·e^{−r²/2σ²}, which is 2⁻⁶⁴ at r = σ·√(130·ln 2).
   const reach = Math.ceil(Math.sqrt(sigma2 * 130 * Math.LN2));
-  return { numerator: BigInt(numerator), denominator: BigInt(denominator), sigma2, reach };
+  const variance = varianceOf(sigma2, reach);
+  return { numerator: BigInt(numerator), denominator: BigInt(denominator), sigma2, variance, reach };
+}
+
+function varianceOf(sigma2: number, reach: number): number {
+  if (sigma2 >= 4) return sigma2;
+  let sum = 0;
+  for (let x = 1; x <= reach; x++) sum += 2 * x * x * Math.exp(-(x * x) / (2 * sigma2));
+  return sum / totalWeight(sigma2, reach);
 }
 
 /**

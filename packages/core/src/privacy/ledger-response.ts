@@ -46,9 +46,10 @@ export function chooseLedgerBits(epsilons: readonly number[]): number {
     });
     if (good) return bits;
   }
-  const range = `${Math.min(...epsilons)} to ${Math.max(...epsilons)}`;
+  const least = epsilons.reduce((low, epsilon) => Math.min(low, epsilon));
+  const most = epsilons.reduce((high, epsilon) => Math.max(high, epsilon));
   throw new RangeError(
-    `no ledger of up to ${MOST_BITS} bits a slot meets every localEpsilon (${range}): bring them closer to 1`,
+    `no ledger of up to ${MOST_BITS} bits a slot meets every localEpsilon (${least} to ${most}): bring them closer to 1`,
   );
 }
 

@@ -253,6 +253,19 @@ describe("the discrete Gaussian's cost", () => {
     }
   });
 
+  it("its variance is stated exactly, also where it is below σ²", () => {
+    for (const sigma of [0.3, 0.5, 1, 1.9, 2.1]) {
+      const { variance, sigma2 } = createDiscreteGaussian(sigma);
+      let [sum, total] = [0, 0];
+      for (let x = -60; x <= 60; x++) {
+        total += Math.exp(-(x * x) / (2 * sigma2));
+        sum += x * x * Math.exp(-(x * x) / (2 * sigma2));
+      }
+      expect(variance).toBeCloseTo(sum / total, 12);
+    }
+    expect(createDiscreteGaussian(0.3).variance).toBeLessThan(0.1 * 0.09);
+  });
+
   it("no sample leaves the stated reach, and nonsense is refused", () => {
     const gaussian = createDiscreteGaussian(2);
     expect(gaussian.reach).toBeGreaterThan(9 * 2);

@@ -186,6 +186,16 @@ describe("what does not fit is refused, naming what to change", () => {
     for (const edges of [[], [0], [1, 2], [0, 2, 2], [0, 1.5], [0, -1]]) {
       expect(() => createStatistic("lattice", { ...base, edges })).toThrow("edges are whole numbers");
     }
+    expect(() => createStatistic("Lattice" as "lattice", base)).toThrow(
+      "scheme is one of lattice, elgamal, not Lattice",
+    );
+    expect(() => createStatistic("lattice", { ...base, statistic: "mode" as "histogram" })).toThrow(
+      "statistic is one of",
+    );
+    const wide = { statistic: "mean", ticks: 5, eventsPerTick: 1, limit: 10, sigma: 1e9 } as const;
+    expect(() => createStatistic("lattice", wide)).toThrow(
+      "sigma is a number above 0 and at most 100000 at this limit, not 1000000000",
+    );
     expect(() => createStatistic("elgamal", { ...base, ticks: 0 })).toThrow("ticks is a whole number");
     expect(() => createStatistic("elgamal", { ...base, eventsPerTick: 0 })).toThrow("eventsPerTick is a whole number");
     const mean = { statistic: "mean", ticks: 5, eventsPerTick: 1, limit: 3, sigma: 1 } as const;

@@ -29,7 +29,14 @@ export interface Statistic {
 }
 
 export function createStatistic(scheme: SchemeName, spec: StatisticSpec): Statistic {
+  // Names may come from a file: a typo must not choose the other scheme.
+  requireName("scheme", scheme, ["lattice", "elgamal"]);
+  requireName("statistic", spec.statistic, ["occurrence", "histogram", "mean"]);
   return scheme === "lattice" ? createLatticeStatistic(spec) : createElGamalStatistic(spec);
+}
+
+function requireName(what: string, name: string, known: readonly string[]): void {
+  if (!known.includes(name)) throw new RangeError(`${what} is one of ${known.join(", ")}, not ${name}`);
 }
 
 function createLatticeStatistic(spec: StatisticSpec): Statistic {

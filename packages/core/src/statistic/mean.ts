@@ -15,13 +15,19 @@ export interface MeanSpec {
   readonly sigma: number;
 }
 
+/** The widest noise: σ·limit. */
+const MOST_NOISE = 1e6;
+
 /** The δ beside which a mean's local ε is stated. */
 export const MEAN_DELTA = 1e-6;
 
-export function checkMean({ ticks, eventsPerTick, limit }: MeanSpec): void {
+export function checkMean({ ticks, eventsPerTick, limit, sigma }: MeanSpec): void {
   requireWhole("ticks", ticks, 1, MOST_TICKS);
   requireWhole("eventsPerTick", eventsPerTick, 1, MOST_TICKS);
   requireWhole("limit", limit, 1, MOST_TICKS);
+  if (!(sigma > 0 && sigma * limit <= MOST_NOISE)) {
+    throw new RangeError(`sigma is a number above 0 and at most ${MOST_NOISE / limit} at this limit, not ${sigma}`);
+  }
 }
 
 /** Noise of standard deviation sigma·limit: the sensitivity is the limit, so the variance grows with its square. */
@@ -36,11 +42,11 @@ function meanLocalEpsilon(spec: MeanSpec): number {
 
 /** What both schemes do with the noisy counts that devices told. */
 export function meanEstimates(spec: MeanSpec): ServerEstimates {
-  const { sigma2 } = meanNoise(spec);
+  const { variance } = meanNoise(spec);
   return {
     localEpsilon: () => meanLocalEpsilon(spec),
     mechanism: "discrete-gaussian",
-    estimate: (sums, devices) => sums.map((sum) => estimateMean(sum, devices, sigma2)),
+    estimate: (sums, devices) => sums.map((sum) => estimateMean(sum, devices, variance)),
     consistent: (estimates) => estimates.map((estimate) => clampTo(spec.limit, estimate)),
   };
 }
