@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { chiSquare, chiSquareAlarm } from "../../test/chi-square.ts";
 import { transparent } from "../../test/transparent.ts";
 import { type DeviceKeyContext, secret } from "../encryption/index.ts";
-import { createDiscreteGaussian } from "../privacy/index.ts";
+import { createDiscreteGaussian, type DiscreteGaussian } from "../privacy/index.ts";
 import { type Randomness, randomnessFrom, seededRandomnessForTests } from "../randomness/index.ts";
 import { createStatistic, type Statistic } from "./create.ts";
 import { type HistogramMechanismName, type HistogramSpec, histogramMechanism } from "./histogram.ts";
@@ -61,6 +61,21 @@ function expectDistribution(observed: readonly number[], probabilities: readonly
       classes.map(([, count]) => count),
     ),
   ).toBeLessThan(chiSquareAlarm(classes.length - 1, 1e-8));
+}
+
+/** Values with discrete Gaussian noise around `centre`. */
+function expectGaussian(values: readonly number[], centre: number, { sigma2, reach }: DiscreteGaussian): void {
+  const observed = new Array<number>(2 * reach + 1).fill(0);
+  for (const value of values) {
+    const at = value - centre + reach;
+    observed[at] = (observed[at] as number) + 1;
+  }
+  const weights = observed.map((_, i) => Math.exp(-((i - reach) ** 2) / (2 * sigma2)));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  expectDistribution(
+    observed,
+    weights.map((weight) => weight / total),
+  );
 }
 
 const HISTOGRAM = { ticks: 2, eventsPerTick: 1, edges: [0, 1, 2], localEpsilon: 1 };
@@ -173,18 +188,8 @@ describe("mean: min(count, limit) plus discrete Gaussian noise of standard devia
 
   function check(statistic: Statistic, runs: number, random: Randomness): void {
     for (const events of [0, 1, 4]) {
-      const centre = Math.min(events, 2);
-      const observed = new Array<number>(2 * gaussian.reach + 1).fill(0);
-      for (const [value] of answersOf(statistic, { runs, ticks: 4, events, random })) {
-        const at = (value as number) - centre + gaussian.reach;
-        observed[at] = (observed[at] as number) + 1;
-      }
-      const weights = observed.map((_, i) => Math.exp(-((i - gaussian.reach) ** 2) / (2 * gaussian.sigma2)));
-      const total = weights.reduce((sum, weight) => sum + weight, 0);
-      expectDistribution(
-        observed,
-        weights.map((weight) => weight / total),
-      );
+      const answers = answersOf(statistic, { runs, ticks: 4, events, random });
+      expectGaussian(answers.flat(), Math.min(events, 2), gaussian);
     }
   }
 
@@ -245,18 +250,7 @@ describe("a report that fails the check counts as a draw of the mechanism on no 
         limit: 2,
         sigma: 1.5,
       });
-      const gaussian = createDiscreteGaussian(3);
-      const observed = new Array<number>(2 * gaussian.reach + 1).fill(0);
-      for (const [value] of answersOfInvalid(statistic)) {
-        const at = (value as number) + gaussian.reach;
-        observed[at] = (observed[at] as number) + 1;
-      }
-      const weights = observed.map((_, i) => Math.exp(-((i - gaussian.reach) ** 2) / (2 * gaussian.sigma2)));
-      const total = weights.reduce((sum, weight) => sum + weight, 0);
-      expectDistribution(
-        observed,
-        weights.map((weight) => weight / total),
-      );
+      expectGaussian(answersOfInvalid(statistic).flat(), 0, createDiscreteGaussian(3));
     });
   }
 });
