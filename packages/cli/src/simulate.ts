@@ -1,4 +1,4 @@
-import { bucketName } from "@lethe/lab/demo";
+import { bucketName } from "@lethe/core/statistic";
 import { type SimulationOptions, type SimulationResult, simulate } from "@lethe/lab/simulate";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createProgress } from "./progress.ts";

@@ -1,3 +1,4 @@
+import { bucketName } from "@lethe/core/statistic";
 import { type SimulationOptions, type SimulationResult, simulate } from "./simulate.ts";
 
 /** One figure: a metric, or one bucket of it. */
@@ -41,12 +42,15 @@ const METRICS: readonly (SimulationOptions & { readonly name: string })[] = [
 /** The three statistics, each over five hundred simulated devices; what happened beside what the server learns. */
 export function runDemo(progress: (share: number) => void = () => {}): DemoResult {
   const started = performance.now();
-  const results = METRICS.map((metric, i) => simulate(metric, (share) => progress((i + share) / METRICS.length)));
+  const results = METRICS.map((metric, i) => ({
+    name: metric.name,
+    result: simulate(metric, (share) => progress((i + share) / METRICS.length)),
+  }));
   return {
     devices: COMMON.devices,
-    received: Math.min(...results.map(({ valid, rejected }) => valid + rejected)),
-    metrics: results.flatMap((result, i) => rowsOf(METRICS[i]?.name ?? "", result)),
-    localEpsilon: Object.fromEntries(results.map(({ localEpsilon }, i) => [METRICS[i]?.name, localEpsilon])),
+    received: Math.min(...results.map(({ result }) => result.valid + result.rejected)),
+    metrics: results.flatMap(({ name, result }) => rowsOf(name, result)),
+    localEpsilon: Object.fromEntries(results.map(({ name, result }) => [name, result.localEpsilon])),
     seconds: (performance.now() - started) / 1000,
   };
 }
@@ -61,12 +65,4 @@ function rowsOf(name: string, result: SimulationResult): DemoRow[] {
     standardError: result.standardError[i] as number,
     interval: result.interval[i] as readonly [number, number],
   }));
-}
-
-/** "0", "2–4" or "5+". */
-export function bucketName(edges: readonly number[], bucket: number): string {
-  const first = edges[bucket] as number;
-  const next = edges[bucket + 1];
-  if (next === undefined) return `${first}+`;
-  return next === first + 1 ? String(first) : `${first}–${next - 1}`;
 }

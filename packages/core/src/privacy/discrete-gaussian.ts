@@ -15,10 +15,14 @@ export interface DiscreteGaussian {
 }
 
 const DENOMINATOR_BITS = 20;
+/** Wider noise would take seconds to account for. */
+export const MOST_SIGMA = 1e6;
 
 /** σ² rounded up to a multiple of 2⁻²⁰. */
 export function createDiscreteGaussian(sigma: number): DiscreteGaussian {
-  if (!(sigma > 0) || sigma > 1e6) throw new RangeError(`sigma is a number above 0 and at most 1e6, not ${sigma}`);
+  if (!(sigma > 0 && sigma <= MOST_SIGMA)) {
+    throw new RangeError(`sigma is a number above 0 and at most ${MOST_SIGMA}, not ${sigma}`);
+  }
   const denominator = 2 ** DENOMINATOR_BITS;
   const numerator = Math.ceil(sigma * sigma * denominator);
   const sigma2 = numerator / denominator;

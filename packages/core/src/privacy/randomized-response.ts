@@ -1,7 +1,7 @@
 import type { Randomness } from "../randomness/index.ts";
 import { drawOutcome, probabilityAbove, requireEpsilon } from "./probability.ts";
 
-/** RR_ε (paper, Def. 2.14): tells a bit, or its opposite with probability `flip`. */
+/** RR_ε of the paper: tells a bit, or its opposite with probability `flip`. */
 export interface RandomizedResponse {
   /** Probability of the wrong answer, at least 1/(1+e^ε). */
   readonly flip: number;
@@ -19,7 +19,7 @@ export function responseWithFlip(flip: number): RandomizedResponse {
 }
 
 /**
- * The paper's Observation 2.15: "keep" the bit with probability 1 − 2·flip, else answer 0 or 1 regardless. Which of
+ * The paper's obs:rr_implementation: "keep" the bit with probability 1 − 2·flip, else answer 0 or 1 regardless. Which of
  * the three is decided without looking at the bit, so it can be done to an encrypted one.
  */
 export function drawResponse({ flip }: RandomizedResponse, random: Randomness): 0 | 1 | "keep" {

@@ -45,6 +45,14 @@ export function bucketOf(edges: readonly number[], count: number): number {
   return edges.findLastIndex((edge) => edge <= count);
 }
 
+/** "0", "2–4" or "5+". */
+export function bucketName(edges: readonly number[], bucket: number): string {
+  const first = edges[bucket] as number;
+  const next = edges[bucket + 1];
+  if (next === undefined) return `${first}+`;
+  return next === first + 1 ? String(first) : `${first}–${next - 1}`;
+}
+
 /**
  * K-ary response has less error than unary encoding while K < 3e^ε + 2 [WBLJ17]. The paper's own, randomized response on
  * every bucket, spends ε on the two buckets in which neighbours differ, so each gets ε/2 (docs/errata.md, 1).

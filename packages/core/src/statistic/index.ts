@@ -1,5 +1,5 @@
 export { createStatistic, type SchemeName, type Statistic, type StatisticSpec } from "./create.ts";
-export { bucketOf, type HistogramMechanismName, type HistogramSpec } from "./histogram.ts";
+export { bucketName, bucketOf, type HistogramMechanismName, type HistogramSpec } from "./histogram.ts";
 export { MEAN_DELTA, type MeanSpec } from "./mean.ts";
 export type { OccurrenceSpec } from "./occurrence.ts";
 export type { Recorder } from "./recorder.ts";

@@ -3,6 +3,7 @@ import {
   createDiscreteGaussian,
   type DiscreteGaussian,
   discreteGaussianEpsilon,
+  MOST_SIGMA,
 } from "../privacy/discrete-gaussian.ts";
 import { MOST_TICKS, requireWhole, type ServerEstimates } from "./statistic.ts";
 
@@ -15,9 +16,6 @@ export interface MeanSpec {
   readonly sigma: number;
 }
 
-/** The widest noise: σ·limit. */
-const MOST_NOISE = 1e6;
-
 /** The δ beside which a mean's local ε is stated. */
 export const MEAN_DELTA = 1e-6;
 
@@ -25,8 +23,8 @@ export function checkMean({ ticks, eventsPerTick, limit, sigma }: MeanSpec): voi
   requireWhole("ticks", ticks, 1, MOST_TICKS);
   requireWhole("eventsPerTick", eventsPerTick, 1, MOST_TICKS);
   requireWhole("limit", limit, 1, MOST_TICKS);
-  if (!(sigma > 0 && sigma * limit <= MOST_NOISE)) {
-    throw new RangeError(`sigma is a number above 0 and at most ${MOST_NOISE / limit} at this limit, not ${sigma}`);
+  if (!(sigma > 0 && sigma * limit <= MOST_SIGMA)) {
+    throw new RangeError(`sigma is a number above 0 and at most ${MOST_SIGMA / limit} at this limit, not ${sigma}`);
   }
 }
 

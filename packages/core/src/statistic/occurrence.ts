@@ -1,5 +1,4 @@
 import { clampTo, estimateFromResponses } from "../estimate/index.ts";
-import { chooseLedgerBits, type LedgerResponse, ledgerResponseWithBits } from "../privacy/ledger-response.ts";
 import type { RandomizedResponse } from "../privacy/randomized-response.ts";
 import { MOST_TICKS, requireWhole, type ServerEstimates } from "./statistic.ts";
 
@@ -13,12 +12,6 @@ export interface OccurrenceSpec {
 export function checkOccurrence({ ticks, localEpsilons }: OccurrenceSpec): void {
   requireWhole("ticks", ticks, 1, MOST_TICKS);
   if (localEpsilons.length === 0) throw new RangeError("an occurrence statistic has at least one metric");
-}
-
-/** The responses of all metrics in slots of the same width. */
-export function ledgerResponses(localEpsilons: readonly number[]): LedgerResponse[] {
-  const bits = chooseLedgerBits(localEpsilons);
-  return localEpsilons.map((epsilon) => ledgerResponseWithBits(epsilon, bits) as LedgerResponse);
 }
 
 /** What both schemes do with the bits that devices told. */

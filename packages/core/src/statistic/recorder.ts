@@ -1,4 +1,6 @@
 import { LetheError, requireLength } from "../error.ts";
+import type { Randomness } from "../randomness/index.ts";
+import type { DeviceSide } from "./statistic.ts";
 
 /**
  * What a device runs for one statistic through one window. Pure: no clock, no storage. The rules it keeps, whatever
@@ -48,8 +50,20 @@ const HEADER_BYTES = 10;
 const VERSION = 1;
 const KIND_STATE = 0x53;
 
-export function storedBytes(ciphertextBytes: number): number {
+function storedBytes(ciphertextBytes: number): number {
   return HEADER_BYTES + ciphertextBytes;
+}
+
+/** The device's half of a statistic, from the machine that runs under a public key. */
+export function deviceSide<State>(
+  bytes: { readonly ciphertexts: number; readonly report: number; readonly publicKey: number },
+  machine: (publicKey: Uint8Array, random: Randomness) => CiphertextMachine<State>,
+): DeviceSide {
+  return {
+    bytes: { state: storedBytes(bytes.ciphertexts), report: bytes.report, publicKey: bytes.publicKey },
+    start: (publicKey, random) => startRecorder(machine(publicKey, random)),
+    resume: (publicKey, stored, sameTick, random) => resumeRecorder(machine(publicKey, random), stored, sameTick),
+  };
 }
 
 export function writesAllowed(ticks: number): number {
@@ -63,16 +77,12 @@ interface Progress<State> {
   readonly ticks: number;
 }
 
-export function startRecorder<State>(machine: CiphertextMachine<State>): Recorder {
+function startRecorder<State>(machine: CiphertextMachine<State>): Recorder {
   return createRecorder(machine, { state: machine.start(), writes: 0, ticks: 0 }, true);
 }
 
 /** `sameTick` says that the last write was in the tick that is still running. */
-export function resumeRecorder<State>(
-  machine: CiphertextMachine<State>,
-  stored: Uint8Array,
-  sameTick: boolean,
-): Recorder {
+function resumeRecorder<State>(machine: CiphertextMachine<State>, stored: Uint8Array, sameTick: boolean): Recorder {
   return createRecorder(machine, decodeStored(machine, stored), !sameTick);
 }
 

@@ -1,4 +1,5 @@
 import type { DeviceKeyContext, Secret } from "../encryption/index.ts";
+import { LetheError } from "../error.ts";
 import type { Estimate } from "../estimate/index.ts";
 import type { Randomness } from "../randomness/index.ts";
 import type { Recorder } from "./recorder.ts";
@@ -27,6 +28,36 @@ export interface ServerSide extends ServerEstimates {
    * as a draw of the mechanism on "no event": whether it failed must not show in anything released without noise.
    */
   open(master: Secret<Uint8Array>, context: DeviceKeyContext, report: Uint8Array, random: Randomness): OpenedReport;
+}
+
+/** How answers are got from what an opened report holds, slots or messages. */
+export interface AnswerReader<Opened> {
+  /** Undefined if no honest device sends this. */
+  readonly read: (opened: readonly Opened[]) => readonly number[] | undefined;
+  readonly onNoEvent: (random: Randomness) => readonly number[];
+}
+
+/** The answers of a report, or a draw on "no event" if it cannot be opened (undefined or `LetheError`) or read. */
+export function readOrDraw<Opened>(
+  { read, onNoEvent }: AnswerReader<Opened>,
+  random: Randomness,
+  open: () => readonly Opened[] | undefined,
+): OpenedReport {
+  const answers = answersOf(open, read);
+  return answers ? { valid: true, answers } : { valid: false, answers: onNoEvent(random) };
+}
+
+function answersOf<Opened>(
+  open: () => readonly Opened[] | undefined,
+  read: AnswerReader<Opened>["read"],
+): readonly number[] | undefined {
+  try {
+    const opened = open();
+    return opened && read(opened);
+  } catch (error) {
+    if (error instanceof LetheError) return undefined;
+    throw error;
+  }
 }
 
 /** What is done with the answers of all devices, whichever scheme carried them. */

@@ -10,13 +10,13 @@ import {
   type LatticeCiphertext,
   type LatticePublicKey,
   type LatticeScheme,
-  type Secret,
   type Slots,
 } from "../../encryption/index.ts";
-import { LetheError, requireLength } from "../../error.ts";
-import type { Randomness } from "../../randomness/index.ts";
-import { type CiphertextMachine, resumeRecorder, startRecorder, storedBytes } from "../recorder.ts";
-import type { DeviceSide, ServerSide } from "../statistic.ts";
+import { requireLength } from "../../error.ts";
+import { type Randomness, uniformBelow } from "../../randomness/index.ts";
+import { join, split } from "../concatenation.ts";
+import { type CiphertextMachine, deviceSide } from "../recorder.ts";
+import { type AnswerReader, type DeviceSide, readOrDraw, type ServerSide } from "../statistic.ts";
 import { type Canary, showsCanary } from "./canary.ts";
 
 /** Everything that device and server must agree on for a lattice statistic. */
@@ -90,69 +90,50 @@ export function latticeDevice(plan: LatticePlan, steps: LatticeSteps): DeviceSid
     };
   }
 
-  return {
-    bytes: {
-      state: storedBytes(ciphertextBytes),
-      report: reportBytes(plan),
-      publicKey: plan.ciphertexts * scheme.publicKeyBytes,
-    },
-    start: (publicKey, random) => startRecorder(machine(publicKey, random)),
-    resume: (publicKey, stored, sameTick, random) => resumeRecorder(machine(publicKey, random), stored, sameTick),
-  };
+  const bytes = { report: reportBytes(plan), publicKey: plan.ciphertexts * scheme.publicKeyBytes };
+  return deviceSide({ ...bytes, ciphertexts: ciphertextBytes }, machine);
+}
+
+/**
+ * Adds these values to their slots, and to every other slot but the canary's a uniform mask: what a multiplication left
+ * there would show the count.
+ */
+export function addMasked(
+  { choice, canary }: LatticePlan,
+  scheme: LatticeScheme,
+  ciphertext: LatticeCiphertext,
+  values: ReadonlyMap<number, number>,
+  random: Randomness,
+): void {
+  const t = 2 ** choice.plaintextBits;
+  const canarySlots = new Set(canary.slots);
+  for (let slot = 0; slot < choice.parameters.dimension; slot++) {
+    if (!canarySlots.has(slot)) scheme.addToSlot(ciphertext, slot, values.get(slot) ?? uniformBelow(random, t));
+  }
 }
 
 /** The part of the server's half that is the same for all lattice statistics. */
-export function latticeServer(
-  plan: LatticePlan,
-  answers: {
-    /** The answers in the opened slots of all ciphertexts, or undefined if no honest device sends them. */
-    readonly read: (opened: readonly Slots[]) => readonly number[] | undefined;
-    readonly onNoEvent: (random: Randomness) => readonly number[];
-  },
-): Pick<ServerSide, "issueKey" | "open"> {
+export function latticeServer(plan: LatticePlan, answers: AnswerReader<Slots>): Pick<ServerSide, "issueKey" | "open"> {
   const scheme = schemeOf(plan);
   const indices = Array.from({ length: plan.ciphertexts }, (_, i) => i);
+  const length = reportBytes(plan);
   const at = (context: DeviceKeyContext, i: number): DeviceKeyContext => ({ ...context, index: context.index + i });
-
-  function openAll(master: Secret<Uint8Array>, context: DeviceKeyContext, report: Uint8Array): Slots[] | undefined {
-    try {
-      requireLength("a report", report, reportBytes(plan));
-      return split(report, plan.ciphertexts).map((bytes, i) => {
-        const ciphertext = decodeCompact(plan.choice.parameters, plan.choice.format, bytes);
-        return scheme.decrypt(deriveDeviceSecretKey(scheme, master, at(context, i)), ciphertext);
-      });
-    } catch (error) {
-      if (error instanceof LetheError) return undefined;
-      throw error;
-    }
-  }
 
   return {
     issueKey: (master, context) =>
       join(indices.map((i) => scheme.encodePublicKey(deriveDeviceKeys(scheme, master, at(context, i)).publicKey))),
-    open: (master, context, report, random) => {
-      const opened = openAll(master, context, report);
-      const read = opened?.every((slots) => showsCanary(plan.canary, slots)) ? answers.read(opened) : undefined;
-      return read ? { valid: true, answers: read } : { valid: false, answers: answers.onNoEvent(random) };
-    },
+    open: (master, context, report, random) =>
+      readOrDraw(answers, random, () => {
+        requireLength("a report", report, length);
+        const opened = split(report, plan.ciphertexts).map((bytes, i) => {
+          const ciphertext = decodeCompact(plan.choice.parameters, plan.choice.format, bytes);
+          return scheme.decrypt(deriveDeviceSecretKey(scheme, master, at(context, i)), ciphertext);
+        });
+        return opened.every((slots) => showsCanary(plan.canary, slots)) ? opened : undefined;
+      }),
   };
 }
 
 function reportBytes({ ciphertexts, choice }: LatticePlan): number {
   return ciphertexts * compactBytes(choice.parameters, choice.format);
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
-}
-
-function split(bytes: Uint8Array, parts: number): Uint8Array[] {
-  const size = bytes.length / parts;
-  return Array.from({ length: parts }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
 }

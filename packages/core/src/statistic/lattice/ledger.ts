@@ -1,8 +1,14 @@
 import { chooseLattice, type LatticeChoice, type LatticeCiphertext } from "../../encryption/index.ts";
-import { drawLedgerNoise, type LedgerResponse, readLedgerValue } from "../../privacy/ledger-response.ts";
+import {
+  chooseLedgerBits,
+  drawLedgerNoise,
+  type LedgerResponse,
+  ledgerResponseWithBits,
+  readLedgerValue,
+} from "../../privacy/ledger-response.ts";
 import { respond } from "../../privacy/randomized-response.ts";
 import { type Randomness, uniformBelow, withBufferedRandomness } from "../../randomness/index.ts";
-import { checkOccurrence, ledgerResponses, type OccurrenceSpec, occurrenceEstimates } from "../occurrence.ts";
+import { checkOccurrence, type OccurrenceSpec, occurrenceEstimates } from "../occurrence.ts";
 import { writesAllowed } from "../recorder.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import { createCanary } from "./canary.ts";
@@ -30,6 +36,12 @@ export function planLedger(spec: OccurrenceSpec): LedgerPlan {
   const choice = chooseFor(spec, bits, canary.slots.length + perCiphertext);
   const eventsPerTick = Number.POSITIVE_INFINITY;
   return { ticks: spec.ticks, eventsPerTick, metrics, ciphertexts, choice, canary, responses, perCiphertext };
+}
+
+/** The responses of all metrics in slots of the same width. */
+function ledgerResponses(localEpsilons: readonly number[]): LedgerResponse[] {
+  const bits = chooseLedgerBits(localEpsilons);
+  return localEpsilons.map((epsilon) => ledgerResponseWithBits(epsilon, bits) as LedgerResponse);
 }
 
 function chooseFor({ ticks }: OccurrenceSpec, bits: number, slots: number): LatticeChoice {

@@ -15,7 +15,7 @@ import {
 import { writesAllowed } from "../recorder.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import { canaryLength, createCanary } from "./canary.ts";
-import { type LatticePlan, latticeDevice, latticeServer, schemeOf } from "./lattice-machine.ts";
+import { addMasked, type LatticePlan, latticeDevice, latticeServer, schemeOf } from "./lattice-machine.ts";
 
 /**
  * A count kept as a rotation: the state is ρ·X^count with t = 2, an event multiplies by X. For sealing it is multiplied by
@@ -81,11 +81,9 @@ function bucketPolynomial(
 }
 
 export function rotationHistogramDevice(plan: RotationHistogramPlan): DeviceSide {
-  const { edges, mechanism, capacity, positions, canary } = plan;
+  const { edges, mechanism, capacity, positions } = plan;
   const scheme = schemeOf(plan);
-  const { dimension } = plan.choice.parameters;
-  const polynomial = bucketPolynomial(edges, positions, capacity, dimension);
-  const canarySlots = new Set(canary.slots);
+  const polynomial = bucketPolynomial(edges, positions, capacity, plan.choice.parameters.dimension);
 
   return latticeDevice(plan, {
     start: ([ciphertext], random) => {
@@ -107,11 +105,7 @@ export function rotationHistogramDevice(plan: RotationHistogramPlan): DeviceSide
       }
       scheme.multiply(ciphertext, polynomial);
       withBufferedRandomness(random, (buffered) => {
-        const noise = sealingNoise(plan, buffered);
-        for (let slot = 0; slot < dimension; slot++) {
-          // Masks hide the other coefficients of the product, from which the count could be read.
-          if (!canarySlots.has(slot)) scheme.addToSlot(ciphertext, slot, noise.get(slot) ?? uniformBelow(buffered, 2));
-        }
+        addMasked(plan, scheme, ciphertext, sealingNoise(plan, buffered), buffered);
       });
     },
   });

@@ -1,11 +1,11 @@
 import { chooseLattice, type LatticeCiphertext, MOST_SLOTS, type Slots } from "../../encryption/index.ts";
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
-import { uniformBelow, withBufferedRandomness } from "../../randomness/index.ts";
+import { withBufferedRandomness } from "../../randomness/index.ts";
 import { checkMean, type MeanSpec, meanEstimates, meanNoise } from "../mean.ts";
 import { writesAllowed } from "../recorder.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import { canaryLength, createCanary } from "./canary.ts";
-import { type LatticePlan, latticeDevice, latticeServer, schemeOf } from "./lattice-machine.ts";
+import { addMasked, type LatticePlan, latticeDevice, latticeServer, schemeOf } from "./lattice-machine.ts";
 
 /**
  * A count kept as a rotation, as in the histogram. For sealing X^count is multiplied by Σ_i min(i, limit)·X^{−i}: coefficient
@@ -53,10 +53,8 @@ function weightPolynomial(limit: number, capacity: number, dimension: number): I
 
 export function rotationMeanDevice(plan: RotationMeanPlan): DeviceSide {
   const scheme = schemeOf(plan);
-  const { dimension } = plan.choice.parameters;
   const t = 2 ** plan.choice.plaintextBits;
-  const weights = weightPolynomial(plan.spec.limit, plan.capacity, dimension);
-  const canarySlots = new Set(plan.canary.slots);
+  const weights = weightPolynomial(plan.spec.limit, plan.capacity, plan.choice.parameters.dimension);
 
   return latticeDevice(plan, {
     start: ([ciphertext]) => scheme.addToSlot(ciphertext as LatticeCiphertext, 0, 1),
@@ -67,10 +65,7 @@ export function rotationMeanDevice(plan: RotationMeanPlan): DeviceSide {
       scheme.multiply(ciphertext, weights);
       withBufferedRandomness(random, (buffered) => {
         const noise = Number(drawDiscreteGaussian(plan.noise, buffered));
-        scheme.addToSlot(ciphertext, 0, ((noise % t) + t) % t);
-        for (let slot = 1; slot < dimension; slot++) {
-          if (!canarySlots.has(slot)) scheme.addToSlot(ciphertext, slot, uniformBelow(buffered, t));
-        }
+        addMasked(plan, scheme, ciphertext, new Map([[0, ((noise % t) + t) % t]]), buffered);
       });
     },
   });

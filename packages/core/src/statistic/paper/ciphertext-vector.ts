@@ -1,14 +1,9 @@
-import {
-  type AdditiveScheme,
-  type DeviceKeyContext,
-  deriveDeviceKeys,
-  deriveDeviceSecretKey,
-  type Secret,
-} from "../../encryption/index.ts";
-import { LetheError, requireLength } from "../../error.ts";
+import { type AdditiveScheme, deriveDeviceKeys, deriveDeviceSecretKey } from "../../encryption/index.ts";
+import { requireLength } from "../../error.ts";
 import type { Randomness } from "../../randomness/index.ts";
-import { type CiphertextMachine, resumeRecorder, startRecorder, storedBytes } from "../recorder.ts";
-import type { DeviceSide, ServerSide } from "../statistic.ts";
+import { join, split } from "../concatenation.ts";
+import { type CiphertextMachine, deviceSide } from "../recorder.ts";
+import { type AnswerReader, type DeviceSide, readOrDraw, type ServerSide } from "../statistic.ts";
 
 /** The schemes for which the paper's algorithms are written: integers that add up under encryption. */
 export type CounterScheme<PublicKey, SecretKey, Ciphertext> = AdditiveScheme<number, PublicKey, SecretKey, Ciphertext>;
@@ -67,50 +62,29 @@ export function paperDevice<PublicKey, SecretKey, Ciphertext>(
       start: () => algorithm.initialize(encryptor),
       rerandomize: (state) => state.map(encryptor.rerandomize),
       fold: (state, metric) => algorithm.update(state, metric, encryptor),
-      encode: (state) => encodeVector(scheme, state),
+      encode: (state) => join(state.map(scheme.encode)),
       decode: (bytes) => decodeVector(scheme, bytes, algorithm.stateLength),
-      seal: (state) => encodeVector(scheme, algorithm.sendToServer(state, encryptor, random)),
+      seal: (state) => join(algorithm.sendToServer(state, encryptor, random).map(scheme.encode)),
     };
   }
 
-  return {
-    bytes: {
-      state: storedBytes(ciphertextBytes),
-      report: algorithm.reportLength * scheme.ciphertextBytes,
-      publicKey: scheme.publicKeyBytes,
-    },
-    start: (publicKey, random) => startRecorder(machine(publicKey, random)),
-    resume: (publicKey, stored, sameTick, random) => resumeRecorder(machine(publicKey, random), stored, sameTick),
-  };
+  const bytes = { report: algorithm.reportLength * scheme.ciphertextBytes, publicKey: scheme.publicKeyBytes };
+  return deviceSide({ ...bytes, ciphertexts: ciphertextBytes }, machine);
 }
 
 /** The part of the server's half that is the same for all of the paper's algorithms. */
 export function paperServer<PublicKey, SecretKey, Ciphertext>(
   scheme: CounterScheme<PublicKey, SecretKey, Ciphertext>,
   reportLength: number,
-  answers: {
-    /** The answers in a decrypted report, or undefined if no honest device sends it. */
-    readonly read: (messages: readonly number[]) => readonly number[] | undefined;
-    readonly onNoEvent: (random: Randomness) => readonly number[];
-  },
+  answers: AnswerReader<number>,
 ): Pick<ServerSide, "issueKey" | "open"> {
-  function decryptAll(master: Secret<Uint8Array>, context: DeviceKeyContext, report: Uint8Array): number[] | undefined {
-    const secretKey = deriveDeviceSecretKey(scheme, master, context);
-    try {
-      return decodeVector(scheme, report, reportLength).map((ciphertext) => scheme.decrypt(secretKey, ciphertext));
-    } catch (error) {
-      if (error instanceof LetheError) return undefined;
-      throw error;
-    }
-  }
-
   return {
     issueKey: (master, context) => scheme.encodePublicKey(deriveDeviceKeys(scheme, master, context).publicKey),
-    open: (master, context, report, random) => {
-      const messages = decryptAll(master, context, report);
-      const read = messages && answers.read(messages);
-      return read ? { valid: true, answers: read } : { valid: false, answers: answers.onNoEvent(random) };
-    },
+    open: (master, context, report, random) =>
+      readOrDraw(answers, random, () => {
+        const secretKey = deriveDeviceSecretKey(scheme, master, context);
+        return decodeVector(scheme, report, reportLength).map((ciphertext) => scheme.decrypt(secretKey, ciphertext));
+      }),
   };
 }
 
@@ -131,21 +105,11 @@ export function applyResponses<Ciphertext>(
   });
 }
 
-function encodeVector<P, S, Ciphertext>(
-  scheme: CounterScheme<P, S, Ciphertext>,
-  ciphertexts: readonly Ciphertext[],
-): Uint8Array {
-  const bytes = new Uint8Array(ciphertexts.length * scheme.ciphertextBytes);
-  for (const [i, ciphertext] of ciphertexts.entries()) bytes.set(scheme.encode(ciphertext), i * scheme.ciphertextBytes);
-  return bytes;
-}
-
 function decodeVector<P, S, Ciphertext>(
   scheme: CounterScheme<P, S, Ciphertext>,
   bytes: Uint8Array,
   length: number,
 ): Ciphertext[] {
-  const size = scheme.ciphertextBytes;
-  requireLength(`a vector of ${length} ciphertexts`, bytes, length * size);
-  return Array.from({ length }, (_, i) => scheme.decode(bytes.subarray(i * size, (i + 1) * size)));
+  requireLength(`a vector of ${length} ciphertexts`, bytes, length * scheme.ciphertextBytes);
+  return split(bytes, length).map(scheme.decode);
 }

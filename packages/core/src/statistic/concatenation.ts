@@ -1,0 +1,16 @@
+/** All parts, one after another. */
+export function join(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** The inverse for so many parts of equal length; the caller has checked the length of the whole. */
+export function split(bytes: Uint8Array, parts: number): Uint8Array[] {
+  const size = bytes.length / parts;
+  return Array.from({ length: parts }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
+}
