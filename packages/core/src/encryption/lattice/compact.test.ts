@@ -6,7 +6,7 @@ import { packBits, packedBytes, unpackBits } from "./bit-packing.ts";
 import { chooseLattice } from "./choose.ts";
 import { compactBytes, decodeCompact, encodeCompact } from "./compact.ts";
 import { createLattice } from "./lattice.ts";
-import type { LatticeParameters } from "./parameters.ts";
+import { LATTICE_SETS, type LatticeParameters } from "./parameters.ts";
 
 const random = seededRandomnessForTests("compact");
 
@@ -73,6 +73,24 @@ describe("the compact encoding", () => {
       const { parameters, format } = chooseLattice({ ...need, ...(reads && { reads }) });
       checkCodec(parameters, format);
     });
+  }
+});
+
+it("formats that no ciphertext has are refused: slots twice, out of order or out of range, bits beyond the modulus", () => {
+  const [parameters] = LATTICE_SETS;
+  const good = { c0Bits: 12, c1Bits: 5, reads: [0, 5] };
+  expect(compactBytes(parameters, good)).toBe(1536 + 2);
+  for (const change of [
+    { reads: [5, 5] },
+    { reads: [5, 0] },
+    { reads: [-1] },
+    { reads: [1024] },
+    { reads: [0.5] },
+    { c0Bits: 0 },
+    { c0Bits: 26 },
+    { c1Bits: 1.5 },
+  ]) {
+    expect(() => compactBytes(parameters, { ...good, ...change })).toThrow(RangeError);
   }
 });
 

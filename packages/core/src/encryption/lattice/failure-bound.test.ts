@@ -128,6 +128,18 @@ describe("choosing parameters", () => {
     expect(bound({ ...format, c1Bits: format.c1Bits - 1 })).toBeGreaterThan(-40);
   });
 
+  it("refuses needs that are not numbers of anything, by name", () => {
+    const need = { plaintextBits: 4, slots: 1024, encryptions: 10 };
+    for (const name of ["plaintextBits", "slots", "encryptions"] as const) {
+      for (const value of [0, -3, 1.5, Number.NaN])
+        expect(() => chooseLattice({ ...need, [name]: value })).toThrow(name);
+    }
+    expect(() => chooseLattice({ ...need, encryptionsAfter: -1 })).toThrow("encryptionsAfter");
+    expect(() => chooseLattice({ ...need, reads: [1024] })).toThrow("reads");
+    expect(() => chooseLattice({ ...need, plaintextBits: 31 })).toThrow("lower plaintextBits");
+    expect(() => chooseLattice({ ...need, multipliedBy: () => new Int32Array(7) })).toThrow("1024 coefficients, not 7");
+  });
+
   it("refuses what no set can do, with a sentence that says what to lower", () => {
     expect(() => chooseLattice({ plaintextBits: 4, slots: 5000, encryptions: 10 })).toThrow(
       "a ciphertext has at most 4096 slots and 5000 are needed: lower slots",

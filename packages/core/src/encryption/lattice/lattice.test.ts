@@ -213,6 +213,17 @@ describe("the in-place operations", () => {
     }
   });
 
+  it("leave the ciphertext alone if randomness fails half-way", () => {
+    const ciphertext = scheme.trivial();
+    let draws = 0;
+    const failing = (into: Uint8Array): void => {
+      if (++draws === 3) throw new Error("no more randomness");
+      random(into);
+    };
+    expect(() => scheme.addEncryptionsOfZero(publicKey, ciphertext, 1, failing)).toThrow("no more randomness");
+    expect(ciphertext).toEqual(scheme.trivial());
+  });
+
   it("refuse slots and values that do not exist", () => {
     const ciphertext = scheme.trivial();
     for (const slot of [-1, 1024, 0.5]) expect(() => scheme.addToSlot(ciphertext, slot, 1)).toThrow(RangeError);
@@ -220,6 +231,10 @@ describe("the in-place operations", () => {
     expect(() => scheme.addEncryptionsOfZero(publicKey, ciphertext, -1, random)).toThrow(RangeError);
     expect(() => scheme.encrypt(publicKey, new Int32Array(3), random)).toThrow("a message has 1024 slots, not 3");
     for (const bits of [0, 25, 1.5]) expect(() => createLattice(L1, bits)).toThrow(RangeError);
+    // log q = 50 at N = 1024 would be insecure.
+    expect(() => createLattice({ ...L1, limbs: 2 }, 4)).toThrow("not one of LATTICE_SETS");
+    expect(() => scheme.rotate(ciphertext, 0.5)).toThrow(RangeError);
+    expect(() => scheme.multiply(ciphertext, new Int32Array(3))).toThrow("1024 coefficients, not 3");
   });
 });
 
