@@ -1,6 +1,5 @@
 import type { Randomness } from "../randomness/index.ts";
 import { bernoulliExp, drawDiscreteLaplace } from "./discrete-laplace.ts";
-import { requireEpsilon } from "./probability.ts";
 
 /** N_Z(0, σ²): the integer x with probability proportional to e^{−x²/2σ²}; σ² = numerator/denominator. */
 export interface DiscreteGaussian {
@@ -26,17 +25,25 @@ export function createDiscreteGaussian(sigma: number): DiscreteGaussian {
   const denominator = 2 ** DENOMINATOR_BITS;
   const numerator = Math.ceil(sigma * sigma * denominator);
   const sigma2 = numerator / denominator;
-  // Sub-Gaussian [CKS20, Cor. 9 and Fact 20]: Pr[|X| ≥ r] ≤ 2·e^{−r²/2σ²}, which is 2⁻⁶⁴ at r = σ·√(130·ln 2).
-  const reach = Math.ceil(Math.sqrt(sigma2 * 130 * Math.LN2));
-  const variance = varianceOf(sigma2, reach);
-  return { numerator: BigInt(numerator), denominator: BigInt(denominator), sigma2, variance, reach };
+  return {
+    numerator: BigInt(numerator),
+    denominator: BigInt(denominator),
+    sigma2,
+    variance: discreteGaussianVariance(sigma2),
+    reach: reachOf(sigma2),
+  };
 }
 
-function varianceOf(sigma2: number, reach: number): number {
+/** Sub-Gaussian [CKS20, Cor. 9 and Fact 20]: Pr[|X| ≥ r] ≤ 2·e^{−r²/2σ²}, which is 2⁻⁶⁴ at r = σ·√(130·ln 2). */
+function reachOf(sigma2: number): number {
+  return Math.ceil(Math.sqrt(sigma2 * 130 * Math.LN2));
+}
+
+export function discreteGaussianVariance(sigma2: number): number {
   if (sigma2 >= 4) return sigma2;
   let sum = 0;
-  for (let x = 1; x <= reach; x++) sum += 2 * x * x * Math.exp(-(x * x) / (2 * sigma2));
-  return sum / totalWeight(sigma2, reach);
+  for (let x = 1; x <= reachOf(sigma2); x++) sum += 2 * x * x * Math.exp(-(x * x) / (2 * sigma2));
+  return sum / totalWeight(sigma2);
 }
 
 /**
@@ -61,62 +68,10 @@ function floorSquareRoot(n: bigint): bigint {
   return root;
 }
 
-/**
- * δ(ε) of adding it to a value of sensitivity Δ: Σ_x [f(x) − e^ε·f(x − Δ)]₊, the exact worst case over neighbours at that
- * distance. The bracket is positive for x < Δ/2 − εσ²/Δ, so only that tail is summed, within reach; what lies beyond
- * adds less than 2⁻⁶⁴.
- */
-export function discreteGaussianDelta(
-  { sigma2, reach }: DiscreteGaussian,
-  sensitivity: number,
-  epsilon: number,
-): number {
-  const logWeight = (x: number): number => -(x * x) / (2 * sigma2);
-  const last = Math.floor(sensitivity / 2 - (epsilon * sigma2) / sensitivity);
-  let delta = 0;
-  for (let x = Math.min(last, reach + sensitivity); x >= -reach - sensitivity; x--) {
-    delta += Math.max(0, Math.exp(logWeight(x)) - Math.exp(epsilon + logWeight(x - sensitivity)));
-  }
-  return delta / totalWeight(sigma2, reach);
-}
-
 /** Σ_x e^{−x²/2σ²}; by Poisson summation σ√(2π)·(1 + 2e^{−2π²σ²} + …), and the bracket is 1 in doubles from σ = 2 on. */
-function totalWeight(sigma2: number, reach: number): number {
+export function totalWeight(sigma2: number): number {
   if (sigma2 >= 4) return Math.sqrt(2 * Math.PI * sigma2);
   let total = 1;
-  for (let x = 1; x <= reach; x++) total += 2 * Math.exp(-(x * x) / (2 * sigma2));
+  for (let x = 1; x <= reachOf(sigma2); x++) total += 2 * Math.exp(-(x * x) / (2 * sigma2));
   return total;
-}
-
-/** The least ε with δ(ε) ≤ delta, from above. */
-export function discreteGaussianEpsilon(gaussian: DiscreteGaussian, sensitivity: number, delta: number): number {
-  let low = 0;
-  let high = 1;
-  while (discreteGaussianDelta(gaussian, sensitivity, high) > delta) high *= 2;
-  for (let i = 0; i < 50; i++) {
-    const middle = (low + high) / 2;
-    if (discreteGaussianDelta(gaussian, sensitivity, middle) > delta) low = middle;
-    else high = middle;
-  }
-  return high;
-}
-
-/** A σ, in units of the sensitivity, for which one answer is (ε, δ)-differentially private; the least up to 10⁻⁴. */
-export function sigmaFor(epsilon: number, delta: number, sensitivity: number): number {
-  requireEpsilon(epsilon);
-  const meets = (sigma: number): boolean =>
-    discreteGaussianDelta(createDiscreteGaussian(sigma * sensitivity), sensitivity, epsilon) <= delta;
-  let high = 1;
-  while (!meets(high)) high *= 2;
-  let low = high / 2;
-  while (meets(low)) {
-    high = low;
-    low /= 2;
-  }
-  while (high - low > 1e-4 * high) {
-    const middle = (low + high) / 2;
-    if (meets(middle)) high = middle;
-    else low = middle;
-  }
-  return high;
 }

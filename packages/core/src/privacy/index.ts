@@ -1,11 +1,27 @@
 export {
-  createDiscreteGaussian,
-  type DiscreteGaussian,
-  discreteGaussianDelta,
-  discreteGaussianEpsilon,
-  drawDiscreteGaussian,
+  type AggregateGuarantee,
+  type Answers,
+  aggregateCharge,
+  aggregateDelta,
+  aggregateEpsilon,
+  localEpsilonFor,
+  localGuaranteeFor,
+  THOROUGH,
+} from "./accounting/aggregate.ts";
+export { type Charge, composedDelta, composedEpsilon, pureCharge, repeatedDelta } from "./accounting/composition.ts";
+export {
+  type GaussianSum,
+  gaussianCharge,
+  gaussianDelta,
+  gaussianEpsilon,
   sigmaFor,
-} from "./discrete-gaussian.ts";
+} from "./accounting/gaussian-sum.ts";
+export {
+  INVALID_COUNT_EPSILON,
+  INVALID_COUNT_STANDARD_ERROR,
+  noisedInvalidCount,
+} from "./accounting/invalid-count.ts";
+export { createDiscreteGaussian, type DiscreteGaussian, drawDiscreteGaussian } from "./discrete-gaussian.ts";
 export { drawDiscreteLaplace } from "./discrete-laplace.ts";
 export { createKaryResponse, type KaryResponse, respondKary } from "./kary-response.ts";
 export { chooseLedgerBits, type LedgerResponse, ledgerResponseWithBits } from "./ledger-response.ts";

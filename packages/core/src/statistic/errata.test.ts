@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { transparent } from "../../test/transparent.ts";
 import { type DeviceKeyContext, secret } from "../encryption/index.ts";
 import { estimateFromResponses } from "../estimate/index.ts";
-import { createDiscreteGaussian, createRandomizedResponse, discreteGaussianDelta } from "../privacy/index.ts";
+import { createDiscreteGaussian, createRandomizedResponse, gaussianDelta } from "../privacy/index.ts";
 import { seededRandomnessForTests } from "../randomness/index.ts";
 import { type HistogramMechanism, histogramMechanism } from "./histogram.ts";
 import { meanNoise } from "./mean.ts";
@@ -67,9 +67,11 @@ describe("2: the noise and the truncation of the mean", () => {
     for (const limit of [4, 10, 25]) {
       const ours = meanNoise({ ticks: 9, eventsPerTick: 1, limit, sigma });
       expect(ours.sigma2).toBeCloseTo(limit * limit * sigma * sigma, 4);
-      expect(discreteGaussianDelta(ours, limit, 1)).toBeLessThan(1.01e-6);
+      const delta = ({ sigma2 }: { sigma2: number }): number =>
+        gaussianDelta({ sigma2, sensitivity: limit, devices: 1 }, 1);
+      expect(delta(ours)).toBeLessThan(1.01e-6);
       const printed = createDiscreteGaussian(Math.sqrt(limit) * sigma);
-      expect(discreteGaussianDelta(printed, limit, 1)).toBeGreaterThan(1e-3);
+      expect(delta(printed)).toBeGreaterThan(1e-3);
     }
   });
 

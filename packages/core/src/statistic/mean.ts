@@ -1,10 +1,6 @@
 import { clampTo, estimateMean } from "../estimate/index.ts";
-import {
-  createDiscreteGaussian,
-  type DiscreteGaussian,
-  discreteGaussianEpsilon,
-  MOST_SIGMA,
-} from "../privacy/discrete-gaussian.ts";
+import { gaussianEpsilon } from "../privacy/accounting/gaussian-sum.ts";
+import { createDiscreteGaussian, type DiscreteGaussian, MOST_SIGMA } from "../privacy/discrete-gaussian.ts";
 import { MOST_TICKS, requireWhole, type ServerEstimates } from "./statistic.ts";
 
 /** The average over all devices of min(count, limit). */
@@ -35,7 +31,8 @@ export function meanNoise({ sigma, limit }: MeanSpec): DiscreteGaussian {
 
 /** ε at δ = 10⁻⁶ of one device's answer. */
 function meanLocalEpsilon(spec: MeanSpec): number {
-  return discreteGaussianEpsilon(meanNoise(spec), spec.limit, MEAN_DELTA);
+  const { sigma2 } = meanNoise(spec);
+  return gaussianEpsilon({ sigma2, sensitivity: spec.limit, devices: 1 }, MEAN_DELTA);
 }
 
 /** What both schemes do with the noisy counts that devices told. */

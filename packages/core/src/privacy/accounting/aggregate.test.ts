@@ -1,0 +1,178 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type Answers,
+  aggregateDelta,
+  aggregateEpsilon,
+  gaussianDelta,
+  gaussianEpsilon,
+  localEpsilonFor,
+  sigmaFor,
+} from "../index.ts";
+
+const ALL: readonly Answers[] = [
+  { mechanism: "randomized-response" },
+  { mechanism: "kary", buckets: 2 },
+  { mechanism: "kary", buckets: 5 },
+  { mechanism: "unary" },
+  { mechanism: "per-bucket" },
+];
+const answers = fc.constantFrom(...ALL);
+/** From 1 to 10⁹, each order of magnitude as likely. */
+const devices = fc.double({ min: 0, max: 9, noNaN: true }).map((log) => Math.floor(10 ** log));
+const localEpsilons = fc.double({ min: 0.1, max: 12, noNaN: true });
+const epsilons = fc.double({ min: 0.1, max: 3, noNaN: true });
+const deltas = fc.double({ min: -15, max: -2, noNaN: true }).map((log) => 10 ** log);
+const FEW = { numRuns: 40, seed: 4 };
+
+describe("what theory says of δ(ε), for every mechanism and from one device to 10⁹", () => {
+  it("δ is a probability and falls as ε grows", () => {
+    fc.assert(
+      fc.property(
+        devices,
+        localEpsilons,
+        answers,
+        fc.double({ min: 0.01, max: 1, noNaN: true }),
+        (n, local, how, share) => {
+          const [near, far] = [share * local, Math.min(1.2 * share * local, local)];
+          const larger = aggregateDelta(n, local, near, how, 1).delta;
+          const smaller = aggregateDelta(n, local, far, how, 1).delta;
+          expect(larger).toBeLessThanOrEqual(1);
+          expect(smaller).toBeGreaterThanOrEqual(0);
+          expect(smaller).toBeLessThanOrEqual(larger);
+          expect(aggregateDelta(n, local, local, how).delta).toBe(0);
+        },
+      ),
+      FEW,
+    );
+  });
+
+  it("localEpsilonFor inverts it: what it gives is met, a little more is not", () => {
+    fc.assert(
+      fc.property(devices, epsilons, deltas, answers, (n, epsilon, delta, how) => {
+        const local = localEpsilonFor(n, epsilon, delta, how);
+        expect(local).toBeGreaterThanOrEqual(epsilon);
+        expect(aggregateDelta(n, local, epsilon, how, 1).delta).toBeLessThanOrEqual(delta * (1 + 1e-9));
+        const most = how.mechanism === "per-bucket" ? 40 : 20;
+        if (1.01 * local < most) expect(aggregateDelta(n, 1.01 * local, epsilon, how).delta).toBeGreaterThan(delta);
+      }),
+      FEW,
+    );
+  });
+
+  it("and aggregateEpsilon does", () => {
+    fc.assert(
+      fc.property(devices, localEpsilons, deltas, answers, (n, local, delta, how) => {
+        const { epsilon } = aggregateEpsilon(n, local, delta, how, 1);
+        expect(epsilon).toBeLessThanOrEqual(local);
+        expect(aggregateDelta(n, local, epsilon, how, 1).delta).toBeLessThanOrEqual(delta * (1 + 1e-9));
+      }),
+      FEW,
+    );
+  });
+
+  it("more devices never need more noise", () => {
+    fc.assert(
+      fc.property(devices, epsilons, deltas, answers, (n, epsilon, delta, how) => {
+        const few = localEpsilonFor(n, epsilon, delta, how);
+        const many = localEpsilonFor(Math.min(1e9, Math.ceil(1.1 * n)), epsilon, delta, how);
+        expect(many).toBeGreaterThanOrEqual(few - 1e-6);
+      }),
+      FEW,
+    );
+    for (const how of ALL) {
+      let last = 0;
+      for (let n = 1; n <= 40; n++) {
+        const local = localEpsilonFor(n, 0.7, 1e-6, how);
+        expect(local).toBeGreaterThanOrEqual(last - 1e-6);
+        last = local;
+      }
+    }
+  });
+
+  it("one device alone has its local guarantee", () => {
+    for (const how of ALL) {
+      const pure = localEpsilonFor(1, 1, 1e-9, how);
+      expect(pure).toBeGreaterThanOrEqual(1);
+      expect(pure).toBeLessThan(1 + 1e-7);
+    }
+  });
+});
+
+describe("sums of discrete Gaussians", () => {
+  const sums = fc.record({
+    sigma2: fc.double({ min: -1.5, max: 2, noNaN: true }).map((log) => 10 ** log),
+    sensitivity: fc.integer({ min: 1, max: 30 }),
+    devices,
+  });
+
+  it("δ falls as ε grows, and ε is the least at δ", () => {
+    fc.assert(
+      fc.property(sums, deltas, (sum, delta) => {
+        const epsilon = gaussianEpsilon(sum, delta);
+        expect(gaussianDelta(sum, epsilon)).toBeLessThanOrEqual(delta);
+        expect(gaussianDelta(sum, 1.01 * epsilon)).toBeLessThanOrEqual(delta);
+        if (epsilon > 0) expect(gaussianDelta(sum, 0.99 * epsilon)).toBeGreaterThan(delta);
+      }),
+      FEW,
+    );
+  });
+
+  it("sigmaFor is met, a little less is not, and more devices need less", () => {
+    fc.assert(
+      fc.property(devices, epsilons, deltas, fc.integer({ min: 1, max: 30 }), (n, epsilon, delta, sensitivity) => {
+        const sigma = sigmaFor(epsilon, delta, sensitivity, n);
+        const deltaAt = (s: number): number =>
+          gaussianDelta({ sigma2: (s * sensitivity) ** 2, sensitivity, devices: n }, epsilon);
+        expect(deltaAt(sigma)).toBeLessThanOrEqual(delta);
+        expect(deltaAt(0.99 * sigma)).toBeGreaterThan(delta);
+        expect(sigmaFor(epsilon, delta, sensitivity, Math.min(1e9, 2 * n))).toBeLessThanOrEqual(sigma * (1 + 1e-7));
+      }),
+      FEW,
+    );
+  });
+});
+
+describe("nonsense is refused, naming what is wrong", () => {
+  it("devices, epsilon, delta, localEpsilon", () => {
+    for (const n of [0, 1.5, -3, Number.NaN, 2e9]) expect(() => localEpsilonFor(n, 1, 1e-6)).toThrow("devices is");
+    for (const epsilon of [0, -1, Number.NaN]) expect(() => localEpsilonFor(9, epsilon, 1e-6)).toThrow("epsilon is");
+    for (const delta of [0, 1, 2, 1e-16, Number.NaN]) {
+      expect(() => localEpsilonFor(9, 1, delta)).toThrow("delta is");
+      expect(() => aggregateEpsilon(9, 1, delta)).toThrow("delta is");
+      expect(() => sigmaFor(1, delta, 1)).toThrow("delta is");
+    }
+    for (const local of [0, -1, 21, Number.NaN]) expect(() => aggregateDelta(9, local, 1)).toThrow("localEpsilon is");
+  });
+});
+
+describe("a library call from ε to ε₀ at 10⁸ devices", () => {
+  /** The best of a few: what else runs on the machine only ever adds time. */
+  function milliseconds(task: () => void): number {
+    let best = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < 5; i++) {
+      const start = performance.now();
+      task();
+      best = Math.min(best, performance.now() - start);
+    }
+    return best;
+  }
+
+  it("takes at most 10 ms for randomized response and 200 ms for the others", () => {
+    for (const [epsilon, delta] of [
+      [1, 1e-6],
+      [1, 1e-9],
+      [0.3, 1e-9],
+      [0.1, 1e-6],
+    ] as const) {
+      for (const how of ALL) {
+        const limit = how.mechanism === "randomized-response" ? 10 : 200;
+        expect(
+          milliseconds(() => localEpsilonFor(1e8, epsilon, delta, how)),
+          how.mechanism,
+        ).toBeLessThan(limit);
+      }
+      expect(milliseconds(() => sigmaFor(epsilon, delta, 10, 1e8))).toBeLessThan(200);
+    }
+  });
+});

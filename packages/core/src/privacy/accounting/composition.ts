@@ -1,0 +1,184 @@
+import { logBinomial } from "./binomial.ts";
+import type { Distribution } from "./coin-sum.ts";
+import { crossing } from "./crossing.ts";
+import { sumAround } from "./tilted-sum.ts";
+
+/** Something that is paid for: its δ(ε) for ε ≥ 0, in the worse of both directions, from above, and how often it happens. */
+export interface Charge {
+  readonly delta: (epsilon: number) => number;
+  readonly times: number;
+  /** From here on δ is 0, if anywhere. */
+  readonly pure?: number;
+}
+
+/** The charge of anything that is ε-differentially private: no such thing is worse than randomized response [KOV15]. */
+export function pureCharge(localEpsilon: number, times = 1): Charge {
+  return {
+    times,
+    pure: localEpsilon,
+    delta: (epsilon) =>
+      epsilon >= localEpsilon
+        ? 0
+        : (Math.exp(epsilon) * Math.expm1(localEpsilon - epsilon)) / (1 + Math.exp(localEpsilon)),
+  };
+}
+
+/**
+ * δ(ε) of the same ε₀-private thing several times, exactly [KOV15, Thm 3.3]: i of n answers are wrong with probability Bin(n, p)(i),
+ * and the loss is then (n − 2i)·ε₀.
+ *
+ * [KOV15] Kairouz, Oh, Viswanath, The composition theorem for differential privacy, 2015.
+ */
+export function repeatedDelta(times: number, localEpsilon: number, epsilon: number): number {
+  const coin = { heads: 1 / (1 + Math.exp(localEpsilon)), tails: 1 / (1 + Math.exp(-localEpsilon)) };
+  let delta = 0;
+  for (let wrong = 0; (times - 2 * wrong) * localEpsilon > epsilon; wrong++) {
+    delta += Math.exp(logBinomial(times, coin, wrong)) * -Math.expm1(epsilon - (times - 2 * wrong) * localEpsilon);
+  }
+  return delta;
+}
+
+/** The grid's step is this share of the standard deviation of the loss, so that the grid adds less than 10⁻³ to ε. */
+const GRID = 1 / 20;
+/** What may be lost to losses beyond the grid, as a share of δ. */
+const BEYOND = 1e-3;
+
+/** The total's (ε, δ) from above, at a given δ. */
+export function composedEpsilon(charges: readonly Charge[], delta: number): number {
+  const losses = discretize(charges, delta);
+  if (losses.parts.length === 0) return 0;
+  // Where nothing has a δ, the total is never more than the sum.
+  const sum = charges.reduce((total, { pure = Number.POSITIVE_INFINITY, times }) => total + times * pure, 0);
+  const most = Math.min(sum, chernoff(losses, delta));
+  return crossing((epsilon) => deltaOfSum(losses, epsilon), delta, most, 0, 0.9 * most);
+}
+
+/** The total's (ε, δ) from above, at a given ε. */
+export function composedDelta(charges: readonly Charge[], epsilon: number): number {
+  return deltaOfSum(discretize(charges, 1e-12), epsilon);
+}
+
+/** Distributions of the privacy loss in steps, and the probability that it is infinite. */
+interface Losses {
+  readonly step: number;
+  readonly parts: readonly (Distribution & { readonly times: number })[];
+  readonly infinite: number;
+}
+
+/**
+ * A dominating pair for each charge, on a common grid [DGKKM22, "connect the dots"]. As a function of x = e^ε, δ is convex; the
+ * polygon through its values at the grid lies above it and is the δ of a pair whose losses are on the grid: q_j, the change of slope at
+ * x_j, is the probability of loss ε_j under one hypothesis and p_j = q_j·x_j under the other. The pair is taken symmetric.
+ *
+ * [DGKKM22] Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, Connect the dots: tighter discrete approximations of privacy loss
+ * distributions, 2022.
+ */
+function discretize(charges: readonly Charge[], delta: number): Losses {
+  const times = charges.reduce((sum, charge) => sum + charge.times, 0);
+  const cut = (BEYOND * delta) / Math.max(1, times);
+  const ranged = charges.map((charge) => ({ ...charge, most: rangeOf(charge, cut) })).filter(({ most }) => most > 0);
+  if (ranged.length === 0) return { step: 1, parts: [], infinite: 0 };
+  // A loss that reaches `most` with probability near 10⁻¹⁰ has a standard deviation of about a sixth of it.
+  const variance = ranged.reduce((sum, { most, times: repeated }) => sum + repeated * (most / 6) ** 2, 0);
+  const step = GRID * Math.sqrt(variance / times);
+  let logFinite = 0;
+  const parts = ranged.map((charge) => {
+    const points = Math.max(1, Math.ceil(charge.most / step));
+    const { distribution, infinite } = connectDots(charge.delta, step, points);
+    logFinite += charge.times * Math.log1p(-infinite);
+    return { ...distribution, times: charge.times };
+  });
+  return { step, parts, infinite: -Math.expm1(logFinite) };
+}
+
+/** From which ε on δ is below the cut. */
+function rangeOf({ delta }: Charge, cut: number): number {
+  if (delta(0) <= cut) return delta(0) === 0 ? 0 : 1e-9;
+  let most = 0.01;
+  while (delta(most) > cut) most *= 2;
+  let least = most / 2;
+  for (let i = 0; i < 5; i++) {
+    const middle = (least + most) / 2;
+    if (delta(middle) > cut) least = middle;
+    else most = middle;
+  }
+  return most;
+}
+
+function connectDots(
+  delta: (epsilon: number) => number,
+  step: number,
+  points: number,
+): { distribution: Distribution; infinite: number } {
+  const heights = Array.from({ length: points + 1 }, (_, j) => delta(j * step));
+  const corners = lowerHull(heights, step);
+  const infinite = heights[points] as number;
+  const probabilities = new Float64Array(2 * points + 1);
+  let total = infinite;
+  for (const [i, j] of corners.entries()) {
+    if (j === 0) continue;
+    const before = slope(heights, step, corners[i - 1] as number, j);
+    const after = i + 1 < corners.length ? slope(heights, step, j, corners[i + 1] as number) : 0;
+    const q = Math.max(0, after - before);
+    const p = q * Math.exp(j * step);
+    probabilities[points + j] = p;
+    probabilities[points - j] = q;
+    total += p + q;
+  }
+  probabilities[points] = Math.max(0, 1 - total);
+  return { distribution: { first: -points, probabilities }, infinite };
+}
+
+/** The slope of δ over x = e^ε between two points of the grid. */
+function slope(heights: readonly number[], step: number, from: number, to: number): number {
+  const rise = (heights[to] as number) - (heights[from] as number);
+  return rise / (Math.exp(from * step) * Math.expm1((to - from) * step));
+}
+
+/** Which points carry the largest convex function below all of them: rounding may have lifted some out of line. */
+function lowerHull(heights: readonly number[], step: number): number[] {
+  const corners: number[] = [];
+  for (let j = 0; j < heights.length; j++) {
+    while (corners.length >= 2) {
+      const last = corners.at(-1) as number;
+      const before = corners.at(-2) as number;
+      if (slope(heights, step, before, last) <= slope(heights, step, last, j)) break;
+      corners.pop();
+    }
+    corners.push(j);
+  }
+  return corners;
+}
+
+/** δ(ε) of the sum of all losses: Σ_{loss > ε} Pr[loss]·(1 − e^{ε − loss}), and the infinite ones. */
+function deltaOfSum({ step, parts, infinite }: Losses, epsilon: number): number {
+  if (parts.length === 0) return infinite;
+  const { first, weights, tilt, logScale } = sumAround(parts, epsilon / step);
+  let delta = infinite;
+  for (let x = Math.max(first, Math.floor(epsilon / step) + 1); x < first + weights.length; x++) {
+    const probability = (weights[x - first] as number) * Math.exp(logScale - tilt * x);
+    delta += probability * -Math.expm1(epsilon - x * step);
+  }
+  return delta;
+}
+
+/** An ε at which δ is met for certain: δ(ε) ≤ E[e^{h(loss − ε)}], for the best of some h. */
+function chernoff({ step, parts, infinite }: Losses, delta: number): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let h = 1e-3; h < 1e4; h *= 1.3) {
+    let log = 0;
+    for (const { first, probabilities, times } of parts) {
+      let largest = Number.NEGATIVE_INFINITY;
+      for (let i = 0; i < probabilities.length; i++) {
+        if ((probabilities[i] as number) > 0) largest = Math.max(largest, h * step * (first + i));
+      }
+      let moment = 0;
+      for (let i = 0; i < probabilities.length; i++) {
+        moment += (probabilities[i] as number) * Math.exp(h * step * (first + i) - largest);
+      }
+      log += times * (largest + Math.log(moment));
+    }
+    best = Math.min(best, (log - Math.log(delta - infinite)) / h);
+  }
+  return Math.max(best, step);
+}

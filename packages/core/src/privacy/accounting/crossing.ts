@@ -1,0 +1,58 @@
+interface Evaluated {
+  readonly x: number;
+  /** ln(f(x)/target), within ±50. */
+  readonly height: number;
+  readonly weight: number;
+}
+
+const HIGHEST = 50;
+/** Near enough below the target, relatively. */
+const PRECISION = 1e-7;
+
+/**
+ * Where a monotone function that is not negative crosses a target: a point at which it is at most the target, close to where it is
+ * more. `safe` is known to be such a point, and is never evaluated; `unsafe` is the other end of the range, and is returned if
+ * even there the function is at most the target. The search starts at a guess, since far away the function may be slow.
+ */
+export function crossing(
+  f: (x: number) => number,
+  target: number,
+  safe: number,
+  unsafe: number,
+  guess: number,
+): number {
+  const evaluate = (x: number): Evaluated => {
+    const height = Math.max(-HIGHEST, Math.min(HIGHEST, Math.log(f(x) / target)));
+    return { x, height, weight: 1 };
+  };
+  let low: Evaluated = { x: safe, height: -HIGHEST, weight: 1 };
+  let high: Evaluated | undefined;
+  const within = (x: number): number => Math.min(Math.max(x, Math.min(safe, unsafe)), Math.max(safe, unsafe));
+  // Away from the guess in growing steps, until the crossing lies between two points.
+  let x = within(guess);
+  for (let step = Math.abs(unsafe - safe) / 200; x !== safe && !(high && low.x !== safe); step *= 2) {
+    const here = evaluate(x);
+    if (here.height > 0) high = here;
+    else if (x === unsafe) return unsafe;
+    else low = here;
+    const end = here.height > 0 ? safe : unsafe;
+    x = Math.abs(end - x) <= step ? end : x + Math.sign(end - x) * step;
+  }
+  high ??= { x: unsafe, height: HIGHEST, weight: 1 };
+  // Interpolates the logarithm; every third step halves.
+  for (let i = 0; low.height < -PRECISION && Math.abs(high.x - low.x) > 1e-11 * Math.abs(high.x); i++) {
+    const below = -low.height * low.weight;
+    const share = i % 3 === 2 ? 0.5 : below / (below + high.height * high.weight);
+    const here = evaluate(low.x + (high.x - low.x) * share);
+    if (here.x === low.x || here.x === high.x) break;
+    // The end that stays counts for half, so that it moves soon too [Illinois].
+    if (here.height <= 0) {
+      low = here;
+      high = { ...high, weight: high.weight / 2 };
+    } else {
+      high = here;
+      low = { ...low, weight: low.weight / 2 };
+    }
+  }
+  return low.x;
+}
