@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
+import { LetheError } from "@lethe/core/error";
 import { Command, CommanderError } from "commander";
 import { addDemo } from "./demo.ts";
+import { addPlan } from "./plan.ts";
 import { addSimulate } from "./simulate.ts";
+import { addTask } from "./task.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   version: string;
@@ -13,7 +16,9 @@ const program = new Command("lethe")
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll("\n", " ")}\n`) });
 addDemo(program);
+addPlan(program);
 addSimulate(program);
+addTask(program);
 
 try {
   await program.parseAsync();
@@ -24,7 +29,7 @@ try {
 /** Help and version end well; bad input, in the words of commander or of core, ends with one line and code 2. */
 function exitCode(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (!(error instanceof RangeError)) throw error;
+  if (!(error instanceof RangeError || error instanceof LetheError)) throw error;
   process.stderr.write(`error: ${error.message}\n`);
   return 2;
 }

@@ -1,6 +1,7 @@
 import { bucketName } from "@lethe/core/statistic";
 import { type SimulationOptions, type SimulationResult, simulate } from "@lethe/lab/simulate";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
+import { edges, positive, refuseForeignOptions, share, wholeNumber } from "./options.ts";
 import { createProgress } from "./progress.ts";
 import { formatFigure, formatTable } from "./table.ts";
 
@@ -56,41 +57,4 @@ function describeCost({ statistic, localEpsilon, truth }: SimulationResult): str
   if (statistic === "mean") return `local ε ${localEpsilon.toPrecision(4)} at δ = 1e-6`;
   if (statistic === "histogram" || truth.length === 1) return `local ε ${localEpsilon.toPrecision(4)}`;
   return `local ε ${localEpsilon.toPrecision(4)} a metric, ${(truth.length * localEpsilon).toPrecision(4)} a device`;
-}
-
-/** What belongs to another statistic was not meant for this one. */
-function refuseForeignOptions(statistic: string, command: Command): void {
-  const owners = { metrics: "occurrence", edges: "histogram", mechanism: "histogram", limit: "mean", sigma: "mean" };
-  for (const [option, owner] of Object.entries(owners)) {
-    if (owner !== statistic && command.getOptionValueSource(option) === "cli") {
-      command.error(`error: option '--${option}' is for --statistic ${owner} only`);
-    }
-  }
-}
-
-function wholeNumber(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (!/^\d+$/.test(text) || value < least || value > most) {
-      throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
-    }
-    return value;
-  };
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError("It is a number above 0.");
-  return value;
-}
-
-function share(text: string): number {
-  const value = Number(text);
-  if (text.trim() === "" || !(value >= 0 && value <= 1)) throw new InvalidArgumentError("It is a number from 0 to 1.");
-  return value;
-}
-
-function edges(text: string): number[] {
-  if (!/^\d{1,6}(,\d{1,6})+$/.test(text)) throw new InvalidArgumentError("It is a list like 0,1,2,5.");
-  return text.split(",").map(Number);
 }

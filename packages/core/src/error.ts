@@ -2,11 +2,12 @@
  * What went wrong at run time, as opposed to a caller's mistake (`TypeError`, `RangeError`).
  *
  * - `bad-encoding`: bytes that no honest encoder produces.
+ * - `bad-task`: a task file that cannot be run; the message names the field.
  * - `undecryptable`: a ciphertext that holds no message of the scheme under this key.
  */
-export type LetheErrorCode = "bad-encoding" | "undecryptable";
+export type LetheErrorCode = "bad-encoding" | "bad-task" | "undecryptable";
 
-/** The one error for run-time failures. Messages never contain secret or received bytes. */
+/** The one error for run-time failures. Messages never contain secret or received bytes, but for a bad task's field. */
 export class LetheError extends Error {
   readonly code: LetheErrorCode;
 

@@ -14,6 +14,7 @@ export {
   gaussianCharge,
   gaussianDelta,
   gaussianEpsilon,
+  isSummedExactly,
   sigmaFor,
 } from "./accounting/gaussian-sum.ts";
 export {

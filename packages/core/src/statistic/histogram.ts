@@ -53,13 +53,18 @@ export function bucketName(edges: readonly number[], bucket: number): string {
   return next === first + 1 ? String(first) : `${first}–${next - 1}`;
 }
 
+/** Which has the least error at ε: K-ary response has less than unary encoding while K < 3e^ε + 2 [WBLJ17]. */
+export function bestMechanism(buckets: number, localEpsilon: number): HistogramMechanismName {
+  return buckets < 3 * Math.exp(localEpsilon) + 2 ? "kary" : "unary";
+}
+
 /**
- * K-ary response has less error than unary encoding while K < 3e^ε + 2 [WBLJ17]. The paper's own, randomized response on
- * every bucket, spends ε on the two buckets in which neighbours differ, so each gets ε/2 (docs/errata.md, 1).
+ * The one named, or the best. The paper's own, randomized response on every bucket, spends ε on the two buckets in which
+ * neighbours differ, so each gets ε/2 (docs/errata.md, 1).
  */
 export function histogramMechanism({ edges, localEpsilon, mechanism }: HistogramSpec): HistogramMechanism {
   const buckets = edges.length;
-  const name = mechanism ?? (buckets < 3 * Math.exp(localEpsilon) + 2 ? "kary" : "unary");
+  const name = mechanism ?? bestMechanism(buckets, localEpsilon);
   if (name === "kary") return { name, ...createKaryResponse(localEpsilon, buckets) };
   if (name === "unary") return { name, ...createUnaryEncoding(localEpsilon, buckets) };
   const response = createRandomizedResponse(localEpsilon / 2);

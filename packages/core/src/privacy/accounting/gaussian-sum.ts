@@ -33,6 +33,11 @@ export function gaussianDelta(sum: GaussianSum, epsilon: number): number {
   return narrowDelta(sum, epsilon);
 }
 
+/** Whether δ is exact, not only a bound. */
+export function isSummedExactly({ sigma2, devices }: GaussianSum): boolean {
+  return (devices > 1 && sigma2 < WIDE) || Math.sqrt(devices * sigma2) <= MOST_SUMMED;
+}
+
 /**
  * f is a discrete Gaussian. The bracket is positive for x < x* = Δ/2 − εσ²/Δ; of that tail, as much as counts is summed. If that
  * were millions of terms, from above: g(x) = f(x) − e^ε·f(x−Δ) rises and falls, so its sum is at most its integral plus its maximum; and

@@ -1,0 +1,50 @@
+import { type Command, InvalidArgumentError } from "commander";
+
+/** What belongs to another statistic was not meant for this one. */
+export function refuseForeignOptions(statistic: string, command: Command): void {
+  const owners = { metrics: "occurrence", edges: "histogram", mechanism: "histogram", limit: "mean", sigma: "mean" };
+  for (const [option, owner] of Object.entries(owners)) {
+    if (owner !== statistic && command.getOptionValueSource(option) === "cli") {
+      command.error(`error: option '--${option}' is for --statistic ${owner} only`);
+    }
+  }
+}
+
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+(e\d)?$/.test(text) || value < least || value > most) {
+      throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
+    }
+    return value;
+  };
+}
+
+export function positive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError("It is a number above 0.");
+  return value;
+}
+
+export function share(text: string): number {
+  const value = Number(text);
+  if (text.trim() === "" || !(value >= 0 && value <= 1)) throw new InvalidArgumentError("It is a number from 0 to 1.");
+  return value;
+}
+
+export function edges(text: string): number[] {
+  if (!/^\d{1,6}(,\d{1,6})+$/.test(text)) throw new InvalidArgumentError("It is a list like 0,1,2,5.");
+  return text.split(",").map(Number);
+}
+
+export function shareBelowOne(text: string): number {
+  const value = share(text);
+  if (value === 1) throw new InvalidArgumentError("It is a share from 0 to below 1.");
+  return value;
+}
+
+export function probability(text: string): number {
+  const value = Number(text);
+  if (!(value >= 1e-15 && value < 1)) throw new InvalidArgumentError("It is a number from 1e-15 to below 1.");
+  return value;
+}

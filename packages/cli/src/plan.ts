@@ -1,0 +1,256 @@
+import { writeFileSync } from "node:fs";
+import {
+  type Goal,
+  type MetricPlan,
+  type PlanParameters,
+  parametersFor,
+  planMetric,
+  planTask,
+  type Question,
+  reportingDevices,
+  type TaskPlan,
+  type TotalCost,
+} from "@lethe/core/plan";
+import type { HistogramMechanismName, SchemeName } from "@lethe/core/statistic";
+import { type MeasuredCost, measureCost } from "@lethe/lab/cost";
+import { errorByDevices } from "@lethe/lab/error-plot";
+import { renderSvg, renderTerminal } from "@lethe/lab/plot";
+import { type Command, Option } from "commander";
+import { edges, positive, probability, refuseForeignOptions, shareBelowOne, wholeNumber } from "./options.ts";
+import { createProgress } from "./progress.ts";
+import { formatTable } from "./table.ts";
+import { readTask } from "./task.ts";
+
+interface PlanOptions {
+  readonly task?: string;
+  readonly statistic?: Question["statistic"];
+  readonly devices?: number;
+  readonly epsilon?: number;
+  readonly delta?: number;
+  readonly localEpsilon?: number;
+  readonly edges: readonly number[];
+  readonly mechanism?: HistogramMechanismName;
+  readonly limit: number;
+  readonly ticks: number;
+  readonly missing: number;
+  readonly scheme?: SchemeName;
+  readonly windows: number;
+  readonly plot?: string | true;
+  readonly json?: boolean;
+}
+
+/** The δ beside which an aggregate ε is stated if none is asked for. */
+const DEFAULT_DELTA = 1e-6;
+
+export function addPlan(program: Command): void {
+  program
+    .command("plan")
+    .description("what can be promised and how wrong results will be, before anyone deploys")
+    .option("--task <file>", "price a whole task file")
+    .addOption(new Option("--statistic <name>").choices(["occurrence", "histogram", "mean"]))
+    .option("--devices <n>", "how many devices report", wholeNumber(1, 1e9))
+    .option("--epsilon <e>", "the release is to be (ε, δ)-private for each device", positive)
+    .option("--delta <d>", "its δ; 1e-6 with --local-epsilon or --task", probability)
+    .option("--local-epsilon <e0>", "each device's answer is to be ε₀-private", positive)
+    .option("--edges <list>", "histogram: where buckets begin", edges, [0, 1, 2, 5])
+    .addOption(
+      new Option("--mechanism <name>", "histogram: the best if not given").choices(["kary", "unary", "per-bucket"]),
+    )
+    .option("--limit <k>", "mean: counts are cut at this", wholeNumber(1, 100_000), 10)
+    .option("--ticks <T>", "ticks of a window", wholeNumber(1, 100_000), 288)
+    .option("--missing <share>", "share of devices that may be missing or dishonest", shareBelowOne, 0)
+    .addOption(new Option("--scheme <name>", "lattice if it can").choices(["lattice", "elgamal"]))
+    .option("--windows <w>", "with --task: over how many windows the total is", wholeNumber(1, 100_000), 1)
+    .option("--plot [file]", "draw error against number of devices; with a file, as SVG")
+    .option("--json", "print JSON only")
+    .action((options: PlanOptions, command: Command) => {
+      if (options.task !== undefined) runTaskPlan(options.task, options, command);
+      else runMetricPlan(questionFrom(options, command), options);
+    });
+}
+
+/** Everything that is missing or does not belong ends here, with one line. */
+function questionFrom(options: PlanOptions, command: Command): Question {
+  const { statistic, devices, epsilon, delta, localEpsilon, edges: begins, mechanism, limit, ticks, missing } = options;
+  const refuse = (message: string): never => command.error(`error: ${message}`);
+  if (statistic === undefined) return refuse("--statistic is missing: occurrence, histogram or mean (or --task)");
+  if (devices === undefined) return refuse("--devices is missing: how many devices report");
+  refuseForeignOptions(statistic, command);
+  if (command.getOptionValueSource("windows") === "cli") return refuse("option '--windows' is for --task only");
+  if ((epsilon === undefined) === (localEpsilon === undefined)) {
+    return refuse("give either --epsilon with --delta, or --local-epsilon");
+  }
+  if (epsilon !== undefined && delta === undefined)
+    return refuse("--delta is missing: --epsilon needs one, such as 1e-6");
+  const goal: Goal =
+    epsilon !== undefined
+      ? { epsilon, delta: delta as number }
+      : { localEpsilon: localEpsilon as number, delta: delta ?? DEFAULT_DELTA };
+  const reporting = reportingDevices(devices, missing);
+  return { statistic, devices, reporting, ticks, goal, edges: begins, limit, ...(mechanism && { mechanism }) };
+}
+
+function runMetricPlan(question: Question, { scheme, plot, json }: PlanOptions): void {
+  const { spec, ...plan } = planMetric(question);
+  const chosen = parametersFor(spec, question.devices, plan.delta, scheme);
+  const parameters = { ...chosen, microseconds: measureCost(chosen.scheme, spec) };
+  // The picture is of the mechanism that was chosen.
+  const drawn =
+    spec.statistic === "histogram" ? { ...question, mechanism: spec.mechanism as HistogramMechanismName } : question;
+  const picture = plot === undefined ? undefined : errorByDevices(drawn, createProgress("error by devices"));
+  if (typeof plot === "string" && picture) writeFileSync(plot, renderSvg(picture));
+  const { statistic, devices, ticks } = question;
+  if (json) {
+    const { lines } = picture ?? {};
+    const answer = { statistic, devices, ticks, ...plan, sigma: plan.sigma ?? null, parameters };
+    console.log(JSON.stringify(lines ? { ...answer, errorByDevices: lines } : answer));
+  } else {
+    console.log(describeMetric(question, plan, parameters));
+    if (picture) console.log(`\n${renderTerminal(picture, Math.min(process.stdout.columns ?? 78, 100))}`);
+    if (typeof plot === "string") console.log(`\nwritten to ${plot}`);
+  }
+}
+
+function describeMetric(
+  { statistic, devices, ticks }: Question,
+  plan: Omit<MetricPlan, "spec">,
+  parameters: PlanParameters & { readonly microseconds: MeasuredCost },
+): string {
+  const { localEpsilon, epsilon, delta, bound, standardError, largestStandardError, detectable } = plan;
+  const unit = statistic === "mean" ? "" : " devices";
+  const who = plan.reporting === devices ? "all report" : `at least ${count(plan.reporting)} honest devices report`;
+  const bucket =
+    statistic === "histogram" ? ` in an empty bucket, ± ${figure(largestStandardError)} in a full one` : "";
+  const attained = parameters.localEpsilon < localEpsilon * (1 - 1e-6);
+  return formatTable(
+    [`${statistic} over ${count(devices)} devices`, `${ticks} ticks, ${plan.mechanism}`, ""],
+    [
+      [
+        "local guarantee",
+        `ε₀ = ${figure(localEpsilon)}${statistic === "mean" ? `, δ = ${delta}` : ""}`,
+        "what the server learns of one device",
+      ],
+      [
+        "aggregate guarantee",
+        `ε = ${figure(epsilon)}, δ = ${delta}`,
+        `what a release reveals of one device, if ${who} (${bound === "exact" ? "exact" : "upper bound"})`,
+      ],
+      ...(plan.sigma === undefined
+        ? []
+        : [["noise of a device", `sigma = ${figure(plan.sigma)}`, "in units of the limit"]]),
+      [
+        "standard error",
+        `± ${figure(standardError)}${unit}${bucket}`,
+        statistic === "mean" ? "of the mean" : "of a count",
+      ],
+      [
+        "stands out at 95%",
+        `${statistic === "mean" ? figure(detectable) : count(detectable)}${unit}`,
+        "the smallest true value that does, from zero",
+      ],
+      [
+        "without cryptography",
+        `± ${figure(plan.informationTheoreticStandardError)}${unit}`,
+        `standard error of a pan-private counter in the clear, √${ticks} times as much`,
+      ],
+      [
+        "on the device",
+        describeScheme(parameters),
+        `state ${count(parameters.stateBytes)} bytes, report ${count(parameters.reportBytes)}`,
+      ],
+      ...(attained
+        ? [
+            [
+              "as it is built",
+              `ε₀ = ${figure(parameters.localEpsilon)}`,
+              `standard error ± ${figure(parameters.standardError)}${unit}`,
+            ],
+          ]
+        : []),
+      ["time on this machine", describeTimes(parameters.microseconds), ""],
+    ],
+    3,
+  );
+}
+
+function describeScheme({ scheme, set, dimension, t, z }: PlanParameters): string {
+  if (scheme === "elgamal") return "ElGamal over Ristretto255";
+  return `lattice ${set}, N = ${dimension}, t = ${t}${z === undefined ? "" : `, z = ${z}`}`;
+}
+
+function describeTimes({ write, seal, open }: MeasuredCost): string {
+  const times = [`write ${duration(write)}`];
+  if (seal !== undefined) times.push(`seal ${duration(seal)}`);
+  if (open !== undefined) times.push(`open ${duration(open)}`);
+  return times.join(", ");
+}
+
+function runTaskPlan(file: string, options: PlanOptions, command: Command): void {
+  for (const option of [
+    "statistic",
+    "epsilon",
+    "localEpsilon",
+    "edges",
+    "mechanism",
+    "limit",
+    "ticks",
+    "scheme",
+    "plot",
+  ]) {
+    if (command.getOptionValueSource(option) === "cli") {
+      command.error(`error: option '--${option.replace("E", "-e")}' is not for --task, which says it itself`);
+    }
+  }
+  const task = readTask(file);
+  const { missing, windows, delta = DEFAULT_DELTA, json } = options;
+  const plan = planTask({ task, devices: options.devices ?? task.minimumDevices, missing, delta, windows });
+  console.log(json ? JSON.stringify(plan) : describeTask(plan));
+}
+
+function describeTask(plan: TaskPlan): string {
+  const rows = plan.metrics.map((metric) => [
+    metric.name,
+    metric.mechanism,
+    figure(metric.localEpsilon),
+    figure(metric.epsilon),
+    `± ${figure(metric.standardError)}`,
+    figure(metric.detectable),
+  ]);
+  const totals = plan.total.windows > 1 ? [plan.perWindow, plan.total] : [plan.perWindow];
+  return [
+    `${plan.task}: errors with ${count(plan.devices)} devices, guarantees with ${count(plan.reporting)} honest reports, at δ = ${plan.delta}`,
+    "",
+    formatTable(["metric", "mechanism", "local ε₀", "aggregate ε", "s.e.", "stands out"], rows, 2),
+    "",
+    formatTable(
+      ["a device pays", "to the server: local ε", "", "in releases: aggregate ε", ""],
+      totals.map((total) => [
+        total.windows === 1 ? "per window" : `over ${total.windows} windows`,
+        figure(total.local.epsilon),
+        describeSum(total),
+        figure(total.aggregate.epsilon),
+        "(upper bound, invalid count included)",
+      ]),
+      5,
+    ),
+    "",
+    `device: state ${count(plan.stateBytes)} bytes, report ${count(plan.reportBytes)} bytes`,
+  ].join("\n");
+}
+
+function describeSum({ local: { sum } }: TotalCost): string {
+  return sum === undefined ? "" : `(${figure(sum)} with δ = 0)`;
+}
+
+function figure(value: number): string {
+  if (value >= 10_000) return count(Math.round(value));
+  return String(Number(value.toPrecision(4)));
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+function duration(microseconds: number): string {
+  return microseconds < 1000 ? `${microseconds.toFixed(0)} µs` : `${(microseconds / 1000).toFixed(1)} ms`;
+}

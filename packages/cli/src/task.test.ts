@@ -1,0 +1,111 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const bin = fileURLToPath(new URL("../bin/lethe.js", import.meta.url));
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "lethe-task-"));
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const TASK = {
+  version: 1,
+  task: "editor-health",
+  tickSeconds: 300,
+  ticks: 288,
+  graceSeconds: 93_600,
+  mode: "one-server",
+  scheme: "lattice",
+  minimumDevices: 1000,
+  metrics: [
+    { name: "export.failed", statistic: "occurrence", localEpsilon: 1 },
+    { name: "export.clicks", statistic: "histogram", edges: [0, 1, 2, 5], localEpsilon: 0.5, eventsPerTick: 1 },
+    { name: "tabs.opened", statistic: "mean", limit: 10, sigma: 2, eventsPerTick: 1 },
+  ],
+};
+const MISSPELT = JSON.stringify(TASK).replace("localEpsilon", "localEpsilonn");
+const COMPLAINT =
+  "task.json: metrics[0].localEpsilonn is not a field of an occurrence metric; did you mean localEpsilon?";
+
+/** Runs in the directory of the files, so that paths in messages are short. */
+function check(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, "task", "check", ...args], {
+    encoding: "utf8",
+    cwd: directory,
+  });
+  return { status, stdout, stderr };
+}
+
+function write(content: string | Uint8Array): string {
+  writeFileSync(join(directory, "task.json"), content);
+  return "task.json";
+}
+
+describe("lethe task check", () => {
+  it("describes a good task", () => {
+    expect(check(write(JSON.stringify(TASK)))).toEqual({
+      status: 0,
+      stderr: "",
+      stdout: [
+        "editor-health, version 1: a good task",
+        "window of 1 day: 288 ticks of 5 minutes; reports are accepted for 1 day 2 hours after it",
+        "one-server, lattice; released if at least 1000 devices report",
+        "",
+        "metric         statistic   noise",
+        "export.failed  occurrence  local ε 1",
+        "export.clicks  histogram   local ε 0.5",
+        "tabs.opened    mean        sigma 2",
+        "",
+      ].join("\n"),
+    });
+  });
+
+  it("--json prints the task", () => {
+    const { status, stdout, stderr } = check(write(JSON.stringify(TASK)), "--json");
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(JSON.parse(stdout)).toEqual({ valid: true, task: TASK });
+  });
+
+  it("a byte order mark, as some editors write it, does no harm", () => {
+    expect(check(write(`\ufeff${JSON.stringify(TASK)}`)).status).toBe(0);
+  });
+
+  it("a bad task ends with one line and exit code 2", () => {
+    expect(check(write(MISSPELT))).toEqual({ status: 2, stdout: "", stderr: `error: ${COMPLAINT}\n` });
+  });
+
+  it("--json says so on stdout too", () => {
+    const { status, stdout, stderr } = check(write(MISSPELT), "--json");
+    expect({ status, stderr }).toEqual({ status: 2, stderr: `error: ${COMPLAINT}\n` });
+    expect(stdout).toBe(`${JSON.stringify({ valid: false, error: COMPLAINT })}\n`);
+  });
+
+  it("what is no task file at all ends the same way", () => {
+    for (const [path, complaint] of [
+      ["missing.json", "there is no such file"],
+      [".", "this is a directory, not a file"],
+      [write(new Uint8Array(1_000_001).fill(32)), "a task file has at most 1 MB"],
+    ] as const) {
+      expect(check(path)).toEqual({ status: 2, stdout: "", stderr: `error: ${path}: ${complaint}\n` });
+    }
+    expect(check(write(Uint8Array.of(0x22, 0xff, 0x22))).stderr).toBe(
+      "error: task.json: a task file is text in UTF-8\n",
+    );
+    expect(check(write('{"version": 1,}')).stderr).toBe(
+      'error: task.json: task is not JSON: unexpected "}" at line 1, column 15\n',
+    );
+    expect(check("missing.json", "--json").stdout).toBe(
+      `${JSON.stringify({ valid: false, error: "missing.json: there is no such file" })}\n`,
+    );
+  });
+
+  it("without a file or with a misspelt name says so", () => {
+    expect(check()).toEqual({ status: 2, stdout: "", stderr: "error: missing required argument 'file'\n" });
+    const { status, stderr } = spawnSync(process.execPath, [bin, "task", "chek"], { encoding: "utf8" });
+    expect({ status, stderr }).toEqual({ status: 2, stderr: "error: unknown command 'chek' (Did you mean check?)\n" });
+  });
+});

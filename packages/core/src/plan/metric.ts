@@ -1,0 +1,180 @@
+import {
+  type AggregateGuarantee,
+  type Answers,
+  aggregateEpsilon,
+  createDiscreteGaussian,
+  gaussianEpsilon,
+  isSummedExactly,
+  localGuaranteeFor,
+  sigmaFor,
+  THOROUGH,
+} from "../privacy/index.ts";
+import { requireEpsilon } from "../privacy/probability.ts";
+import { bestMechanism, checkHistogram, type HistogramMechanismName } from "../statistic/histogram.ts";
+import type { StatisticSpec } from "../statistic/index.ts";
+import { MOST_TICKS, requireWhole } from "../statistic/statistic.ts";
+import { bucketErrors, informationTheoreticError, responseError } from "./standard-error.ts";
+
+/** What is given: a guarantee of the release, or of each device's answer, or a mean's noise; the others are computed at this δ. */
+export type Goal = { readonly delta: number } & (
+  | { readonly epsilon: number }
+  | { readonly localEpsilon: number }
+  | { readonly sigma: number }
+);
+
+export interface Question {
+  readonly statistic: StatisticSpec["statistic"];
+  readonly devices: number;
+  /** How many honest reports there are at least: the release must be private with these alone. */
+  readonly reporting: number;
+  readonly ticks: number;
+  readonly goal: Goal;
+  /** Of a histogram. */
+  readonly edges: readonly number[];
+  /** The one with the least error if absent. */
+  readonly mechanism?: HistogramMechanismName;
+  /** Of a mean. */
+  readonly limit: number;
+  /** How much work may go into exact figures: 1 is quick. */
+  readonly patience?: number;
+}
+
+/** What the answer is and costs, for the mechanism as theory has it. */
+export interface MetricPlan {
+  readonly mechanism: "randomized-response" | HistogramMechanismName | "discrete-gaussian";
+  /** What the server learns of one device, at most; for a mean beside `delta`. */
+  readonly localEpsilon: number;
+  /** What a release reveals of one device, at most, if `reporting` honest devices are in it. */
+  readonly epsilon: number;
+  readonly delta: number;
+  readonly bound: AggregateGuarantee["bound"];
+  readonly reporting: number;
+  /** Of a count if nothing happened, of an empty bucket, of a mean; if all devices report. */
+  readonly standardError: number;
+  /** The same for a bucket in which all devices are. */
+  readonly largestStandardError: number;
+  /** The smallest true count, or mean, whose 95% interval is expected to leave out zero. */
+  readonly detectable: number;
+  /** Of a mean: the noise of one device in units of the limit. */
+  readonly sigma?: number;
+  readonly informationTheoreticStandardError: number;
+  /** What a device runs. */
+  readonly spec: StatisticSpec;
+}
+
+/** Answers before anyone deploys: the noise for a guarantee or the guarantee for a noise, and how wrong results will be. */
+export function planMetric(question: Question): MetricPlan {
+  checkQuestion(question);
+  if (question.statistic === "occurrence") return planOccurrence(question);
+  if (question.statistic === "histogram") return planHistogram(question);
+  return planMean(question);
+}
+
+/** Before anything takes long. */
+function checkQuestion({ statistic, ticks, edges, limit, goal, devices }: Question): void {
+  requireWhole("devices", devices, 1, 1e9);
+  requireWhole("ticks", ticks, 1, MOST_TICKS);
+  if (statistic === "histogram") checkHistogram({ ticks, eventsPerTick: 1, edges, localEpsilon: 1 });
+  if (statistic === "mean") requireWhole("limit", limit, 1, MOST_TICKS);
+  if ("localEpsilon" in goal) requireEpsilon(goal.localEpsilon);
+}
+
+/** How many honest reports there are at least, if this share is missing. */
+export function reportingDevices(devices: number, missing: number): number {
+  if (!(missing >= 0 && missing < 1)) throw new RangeError(`missing is a share from 0 to below 1, not ${missing}`);
+  // A hair more than the product, so that 10 − 10·0.1 is 9; never more than there are.
+  return Math.max(1, Math.floor(devices * (1 - missing) * (1 + 1e-12)));
+}
+
+const Z95 = 1.959963984540054;
+
+interface Guarantees extends AggregateGuarantee {
+  readonly localEpsilon: number;
+}
+
+/** Both guarantees from the one that is asked for. */
+function guaranteesOf({ reporting, goal, patience = THOROUGH }: Question, answers: Answers): Guarantees {
+  if ("sigma" in goal) throw new TypeError("sigma is for a mean");
+  if ("localEpsilon" in goal) {
+    const { localEpsilon } = goal;
+    return { localEpsilon, ...aggregateEpsilon(reporting, localEpsilon, goal.delta, answers, patience) };
+  }
+  return { ...goal, ...localGuaranteeFor(reporting, goal.epsilon, goal.delta, answers, patience) };
+}
+
+function planOccurrence(question: Question): MetricPlan {
+  const { devices, reporting, ticks } = question;
+  const guarantees = guaranteesOf(question, { mechanism: "randomized-response" });
+  const standardError = responseError(devices, guarantees.localEpsilon);
+  return {
+    mechanism: "randomized-response",
+    ...guarantees,
+    reporting,
+    standardError,
+    largestStandardError: standardError,
+    detectable: Math.ceil(Z95 * standardError),
+    informationTheoreticStandardError: informationTheoreticError(standardError, ticks, devices),
+    spec: { statistic: "occurrence", ticks, localEpsilons: [guarantees.localEpsilon] },
+  };
+}
+
+function planHistogram(question: Question): MetricPlan {
+  const { devices, reporting, ticks, edges } = question;
+  const { mechanism, guarantees } = chooseMechanism(question);
+  const { localEpsilon } = guarantees;
+  const { empty, full } = bucketErrors(mechanism, devices, edges.length, localEpsilon);
+  return {
+    mechanism,
+    ...guarantees,
+    reporting,
+    standardError: empty,
+    largestStandardError: Math.max(empty, full),
+    detectable: Math.ceil(Z95 * empty),
+    informationTheoreticStandardError: informationTheoreticError(empty, ticks, devices),
+    spec: { statistic: "histogram", ticks, eventsPerTick: 1, edges, localEpsilon, mechanism },
+  };
+}
+
+const MECHANISMS = ["kary", "unary", "per-bucket"] as const;
+
+/** The one named, or the device's choice at ε₀, or, for a release, that with the least error on average over the buckets. */
+function chooseMechanism(question: Question): { mechanism: HistogramMechanismName; guarantees: Guarantees } {
+  const { devices, edges, goal } = question;
+  const known = question.mechanism ?? ("localEpsilon" in goal && bestMechanism(edges.length, goal.localEpsilon));
+  const names = known ? [known] : MECHANISMS;
+  const candidates = names.map((mechanism) => {
+    const guarantees = guaranteesOf(question, { mechanism, buckets: edges.length });
+    const { average } = bucketErrors(mechanism, devices, edges.length, guarantees.localEpsilon);
+    return { mechanism, guarantees, average };
+  });
+  return candidates.reduce((best, candidate) => (candidate.average < best.average ? candidate : best));
+}
+
+function planMean(question: Question): MetricPlan {
+  const { devices, reporting, ticks, goal, limit } = question;
+  const { delta } = goal;
+  const sigma = sigmaOf(question);
+  const { sigma2, variance } = createDiscreteGaussian(sigma * limit);
+  const sum = { sigma2, sensitivity: limit };
+  const standardError = Math.sqrt(variance / devices);
+  return {
+    mechanism: "discrete-gaussian",
+    localEpsilon: "localEpsilon" in goal ? goal.localEpsilon : gaussianEpsilon({ ...sum, devices: 1 }, delta),
+    epsilon: "epsilon" in goal ? goal.epsilon : gaussianEpsilon({ ...sum, devices: reporting }, delta),
+    delta,
+    bound: isSummedExactly({ ...sum, devices: reporting }) ? "exact" : "upper",
+    reporting,
+    standardError,
+    largestStandardError: standardError,
+    detectable: Z95 * standardError,
+    sigma,
+    informationTheoreticStandardError: informationTheoreticError(standardError, ticks, limit),
+    spec: { statistic: "mean", ticks, eventsPerTick: 1, limit, sigma },
+  };
+}
+
+function sigmaOf({ goal, limit, reporting }: Question): number {
+  if ("sigma" in goal) return goal.sigma;
+  if ("localEpsilon" in goal) return sigmaFor(goal.localEpsilon, goal.delta, limit);
+  return sigmaFor(goal.epsilon, goal.delta, limit, reporting);
+}

@@ -1,0 +1,68 @@
+import { createDiscreteGaussian, gaussianEpsilon } from "../privacy/index.ts";
+import { createStatistic, type SchemeName, type StatisticSpec } from "../statistic/index.ts";
+
+/** What a device would run, and what of the plan it attains. */
+export interface PlanParameters {
+  readonly scheme: SchemeName;
+  /** Of a lattice: its set, N and log₂ q. */
+  readonly set?: "L1" | "L2";
+  readonly dimension?: number;
+  readonly modulusBits?: number;
+  /** The plaintext modulus t, and of a ledger the z with e^ε = t/z − 1. */
+  readonly t?: number;
+  readonly z?: number;
+  /** What is obtained; never more than planned. */
+  readonly localEpsilon: number;
+  readonly standardError: number;
+  readonly stateBytes: number;
+  readonly reportBytes: number;
+  readonly publicKeyBytes: number;
+}
+
+/** On lattices if they can; else, or if asked, on ElGamal. `delta` is that of a mean's local ε. */
+export function parametersFor(
+  spec: StatisticSpec,
+  devices: number,
+  delta: number,
+  scheme?: SchemeName,
+): PlanParameters {
+  if (scheme !== undefined) return parametersOn(scheme, spec, devices, delta);
+  try {
+    return parametersOn("lattice", spec, devices, delta);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return parametersOn("elgamal", spec, devices, delta);
+  }
+}
+
+function parametersOn(scheme: SchemeName, spec: StatisticSpec, devices: number, delta: number): PlanParameters {
+  const { device, server, choice } = createStatistic(scheme, spec);
+  const answers = spec.statistic === "occurrence" ? spec.localEpsilons : spec.statistic === "mean" ? [0] : spec.edges;
+  // Sums of 0 are estimated as "none", so these are the errors of empty buckets.
+  const [first] = server.estimate(
+    answers.map(() => 0),
+    devices,
+  );
+  const localEpsilon = spec.statistic === "mean" ? meanEpsilon(spec, delta) : server.localEpsilon();
+  const t = choice && 2 ** choice.plaintextBits;
+  return {
+    scheme,
+    ...(choice && {
+      set: choice.parameters.set,
+      dimension: choice.parameters.dimension,
+      modulusBits: 25 * choice.parameters.limbs,
+    }),
+    ...(t !== undefined && { t }),
+    ...(t !== undefined && spec.statistic === "occurrence" && { z: Math.round(t / (1 + Math.exp(localEpsilon))) }),
+    localEpsilon,
+    standardError: first?.standardError ?? Number.NaN,
+    stateBytes: device.bytes.state,
+    reportBytes: device.bytes.report,
+    publicKeyBytes: device.bytes.publicKey,
+  };
+}
+
+function meanEpsilon({ sigma, limit }: { sigma: number; limit: number }, delta: number): number {
+  const { sigma2 } = createDiscreteGaussian(sigma * limit);
+  return gaussianEpsilon({ sigma2, sensitivity: limit, devices: 1 }, delta);
+}

@@ -1,0 +1,139 @@
+import { type Metric, statisticsOf, type Task } from "../message/index.ts";
+import {
+  type Answers,
+  aggregateCharge,
+  type Charge,
+  composedEpsilon,
+  createDiscreteGaussian,
+  gaussianCharge,
+  INVALID_COUNT_EPSILON,
+  pureCharge,
+} from "../privacy/index.ts";
+import type { MeanSpec } from "../statistic/index.ts";
+import { type MetricPlan, planMetric, type Question, reportingDevices } from "./metric.ts";
+import { type PlanParameters, parametersFor } from "./parameters.ts";
+
+export interface TaskQuestion {
+  readonly task: Task;
+  /** How many devices report, for the errors; the guarantees stand on `minimumDevices`. */
+  readonly devices: number;
+  readonly missing: number;
+  readonly delta: number;
+  /** How many windows the same person is in. */
+  readonly windows: number;
+}
+
+/** What a whole task costs a device. */
+export interface TotalCost {
+  readonly windows: number;
+  /** What the server learns of one device: the plain sum of ε, if every metric has one without δ; and at δ. */
+  readonly local: { readonly sum?: number; readonly epsilon: number; readonly delta: number };
+  /** What the releases reveal of one device, the noised number of invalid reports included. */
+  readonly aggregate: { readonly epsilon: number; readonly delta: number; readonly bound: "upper" };
+}
+
+export interface TaskPlan {
+  readonly task: string;
+  readonly devices: number;
+  readonly reporting: number;
+  readonly delta: number;
+  readonly metrics: readonly (Omit<MetricPlan, "spec"> & { readonly name: string })[];
+  readonly perWindow: TotalCost;
+  readonly total: TotalCost;
+  readonly parameters: readonly (PlanParameters & { readonly metrics: readonly string[] })[];
+  readonly stateBytes: number;
+  readonly reportBytes: number;
+}
+
+/** Prices a task as it stands. */
+export function planTask({ task, devices, missing, delta, windows }: TaskQuestion): TaskPlan {
+  const reporting = reportingDevices(task.minimumDevices, missing);
+  const priced = priceMetrics(task, devices, reporting, delta);
+  const parameters = statisticsOf(task).map(({ spec, metrics }) => ({
+    metrics,
+    ...parametersFor(spec, devices, delta, task.scheme),
+  }));
+  const perWindow = totalCost(priced, 1, delta);
+  return {
+    task: task.task,
+    devices,
+    reporting,
+    delta,
+    metrics: priced.flatMap(({ names, plan: { spec, ...plan } }) => names.map((name) => ({ name, ...plan }))),
+    perWindow,
+    total: windows === 1 ? perWindow : totalCost(priced, windows, delta),
+    parameters,
+    stateBytes: parameters.reduce((sum, { stateBytes }) => sum + stateBytes, 0),
+    reportBytes: parameters.reduce((sum, { reportBytes }) => sum + reportBytes, 0),
+  };
+}
+
+/** Metrics that ask the same have the same price. */
+interface Priced {
+  readonly names: string[];
+  readonly plan: MetricPlan;
+}
+
+function priceMetrics(task: Task, devices: number, reporting: number, delta: number): Priced[] {
+  const priced = new Map<string, Priced>();
+  for (const { name, ...metric } of task.metrics) {
+    const key = JSON.stringify(metric);
+    const known = priced.get(key);
+    if (known) known.names.push(name);
+    else {
+      const question = { ...questionOf(metric, delta), devices, reporting, ticks: task.ticks, patience: 1 };
+      priced.set(key, { names: [name], plan: planMetric(question) });
+    }
+  }
+  return [...priced.values()];
+}
+
+type Unnamed<M> = M extends Metric ? Omit<M, "name"> : never;
+
+function questionOf(
+  metric: Unnamed<Metric>,
+  delta: number,
+): Pick<Question, "statistic" | "goal" | "edges" | "limit" | "mechanism"> {
+  const { statistic } = metric;
+  if (metric.statistic === "mean")
+    return { statistic, goal: { sigma: metric.sigma, delta }, edges: [], limit: metric.limit };
+  const goal = { localEpsilon: metric.localEpsilon, delta };
+  if (metric.statistic === "occurrence") return { statistic, goal, edges: [], limit: 1 };
+  const { edges, mechanism } = metric;
+  return { statistic, goal, edges, limit: 1, ...(mechanism && { mechanism }) };
+}
+
+/** Metrics and windows compose: one person's answers to all of them are different together. */
+function totalCost(priced: readonly Priced[], windows: number, delta: number): TotalCost {
+  const local = priced.map((metric) => localCharge(metric, windows));
+  const aggregate = priced.map((metric) => releaseCharge(metric, windows));
+  const sum = local.reduce((total, { pure = Number.POSITIVE_INFINITY, times }) => total + times * pure, 0);
+  return {
+    windows,
+    local: { ...(Number.isFinite(sum) && { sum }), epsilon: composedEpsilon(local, delta), delta },
+    aggregate: {
+      epsilon: composedEpsilon([...aggregate, pureCharge(INVALID_COUNT_EPSILON, windows)], delta),
+      delta,
+      bound: "upper",
+    },
+  };
+}
+
+function localCharge({ names, plan: { localEpsilon, spec } }: Priced, windows: number): Charge {
+  const times = names.length * windows;
+  return spec.statistic === "mean"
+    ? gaussianCharge({ ...noiseOf(spec), devices: 1 }, times)
+    : pureCharge(localEpsilon, times);
+}
+
+function releaseCharge({ names, plan }: Priced, windows: number): Charge {
+  const { mechanism, localEpsilon, reporting, spec } = plan;
+  const times = names.length * windows;
+  if (spec.statistic === "mean") return gaussianCharge({ ...noiseOf(spec), devices: reporting }, times);
+  const buckets = spec.statistic === "histogram" ? spec.edges.length : 2;
+  return aggregateCharge(reporting, localEpsilon, { mechanism, buckets } as Answers, times);
+}
+
+function noiseOf({ sigma, limit }: MeanSpec): { sigma2: number; sensitivity: number } {
+  return { sigma2: createDiscreteGaussian(sigma * limit).sigma2, sensitivity: limit };
+}

@@ -1,0 +1,3 @@
+export type { Axis, Line, Plot, Point } from "./plot.ts";
+export { renderSvg } from "./svg.ts";
+export { renderTerminal } from "./terminal.ts";
