@@ -1,17 +1,10 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { lethe } from "../test/lethe.ts";
 
-const bin = fileURLToPath(new URL("../bin/lethe.js", import.meta.url));
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   version: string;
 };
-
-function lethe(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { encoding: "utf8" });
-  return { status, stdout, stderr };
-}
 
 describe("lethe", () => {
   it("--version prints the version", () => {

@@ -121,18 +121,19 @@ function describeMetric(
   const who = plan.reporting === devices ? "all report" : `at least ${count(plan.reporting)} honest devices report`;
   const bucket =
     statistic === "histogram" ? ` in an empty bucket, ± ${figure(largestStandardError)} in a full one` : "";
+  const guess = plan.informationTheoreticStandardError < Math.sqrt(ticks) * standardError * (1 - 1e-9);
   const attained = parameters.localEpsilon < localEpsilon * (1 - 1e-6);
   return formatTable(
     [`${statistic} over ${count(devices)} devices`, `${ticks} ticks, ${plan.mechanism}`, ""],
     [
       [
         "local guarantee",
-        `ε₀ = ${figure(localEpsilon)}${statistic === "mean" ? `, δ = ${delta}` : ""}`,
+        `ε₀ = ${figure(localEpsilon)}${statistic === "mean" ? `, δ = ${figure(delta)}` : ""}`,
         "what the server learns of one device",
       ],
       [
         "aggregate guarantee",
-        `ε = ${figure(epsilon)}, δ = ${delta}`,
+        `ε = ${figure(epsilon)}, δ = ${figure(delta)}`,
         `what a release reveals of one device, if ${who} (${bound === "exact" ? "exact" : "upper bound"})`,
       ],
       ...(plan.sigma === undefined
@@ -146,12 +147,16 @@ function describeMetric(
       [
         "stands out at 95%",
         `${statistic === "mean" ? figure(detectable) : count(detectable)}${unit}`,
-        "the smallest true value that does, from zero",
+        statistic !== "mean" && detectable > devices
+          ? "more than there are: nothing would stand out from zero"
+          : "the smallest true value that does, from zero",
       ],
       [
         "without cryptography",
         `± ${figure(plan.informationTheoreticStandardError)}${unit}`,
-        `standard error of a pan-private counter in the clear, √${ticks} times as much`,
+        guess
+          ? "no better than to guess the middle: a pan-private counter in the clear would be further off"
+          : `standard error of a pan-private counter in the clear, √${ticks} times as much`,
       ],
       [
         "on the device",
@@ -170,6 +175,16 @@ function describeMetric(
       ["time on this machine", describeTimes(parameters.microseconds), ""],
     ],
     3,
+  ).concat(localEpsilon > WEAK ? `\n\n${weakness(localEpsilon)}` : "");
+}
+
+/** From here on an answer is nearly in the clear: the other one is likelier by e^ε₀ > 3,000. */
+const WEAK = 8;
+
+function weakness(localEpsilon: number): string {
+  return (
+    `note: with ε₀ = ${figure(localEpsilon)} an answer by itself hides next to nothing from the server that opens it;\n` +
+    "the aggregate guarantee holds if the service releases nothing but sums. Plan with --local-epsilon if it may not."
   );
 }
 
@@ -218,7 +233,7 @@ function describeTask(plan: TaskPlan): string {
   ]);
   const totals = plan.total.windows > 1 ? [plan.perWindow, plan.total] : [plan.perWindow];
   return [
-    `${plan.task}: errors with ${count(plan.devices)} devices, guarantees with ${count(plan.reporting)} honest reports, at δ = ${plan.delta}`,
+    `${plan.task}: errors with ${count(plan.devices)} devices, guarantees with ${count(plan.reporting)} honest reports, at δ = ${figure(plan.delta)}`,
     "",
     formatTable(["metric", "mechanism", "local ε₀", "aggregate ε", "s.e.", "stands out"], rows, 2),
     "",
@@ -244,6 +259,7 @@ function describeSum({ local: { sum } }: TotalCost): string {
 
 function figure(value: number): string {
   if (value >= 10_000) return count(Math.round(value));
+  if (value < 1e-3 && value > 0) return value.toExponential(3).replace(/\.?0*e/, "e");
   return String(Number(value.toPrecision(4)));
 }
 

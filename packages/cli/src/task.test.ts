@@ -1,11 +1,9 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { letheIn } from "../test/lethe.ts";
 
-const bin = fileURLToPath(new URL("../bin/lethe.js", import.meta.url));
 let directory: string;
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "lethe-task-"));
@@ -33,11 +31,7 @@ const COMPLAINT =
 
 /** Runs in the directory of the files, so that paths in messages are short. */
 function check(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, "task", "check", ...args], {
-    encoding: "utf8",
-    cwd: directory,
-  });
-  return { status, stdout, stderr };
+  return letheIn(directory, "task", "check", ...args);
 }
 
 function write(content: string | Uint8Array): string {
@@ -105,7 +99,7 @@ describe("lethe task check", () => {
 
   it("without a file or with a misspelt name says so", () => {
     expect(check()).toEqual({ status: 2, stdout: "", stderr: "error: missing required argument 'file'\n" });
-    const { status, stderr } = spawnSync(process.execPath, [bin, "task", "chek"], { encoding: "utf8" });
+    const { status, stderr } = letheIn(directory, "task", "chek");
     expect({ status, stderr }).toEqual({ status: 2, stderr: "error: unknown command 'chek' (Did you mean check?)\n" });
   });
 });

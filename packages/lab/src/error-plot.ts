@@ -46,6 +46,11 @@ function localLine(question: Question): { name: string; points: Point[] } {
 }
 
 function describeGoal({ goal }: Question): string {
-  if ("epsilon" in goal) return `release with ε = ${goal.epsilon}, δ = ${goal.delta}`;
+  if ("epsilon" in goal) return `release with ε = ${goal.epsilon}, δ = ${shortly(goal.delta)}`;
   return "localEpsilon" in goal ? `local ε = ${goal.localEpsilon}` : `sigma = ${goal.sigma}`;
+}
+
+/** 1e-6, not 0.000001. */
+function shortly(value: number): string {
+  return value < 1e-3 ? value.toExponential() : String(value);
 }

@@ -1,7 +1,7 @@
 import { logBinomial } from "./binomial.ts";
 import type { Distribution } from "./coin-sum.ts";
 import { crossing } from "./crossing.ts";
-import { sumAround } from "./tilted-sum.ts";
+import { logMomentOf, meanOf, sumAround } from "./tilted-sum.ts";
 
 /** Something that is paid for: its δ(ε) for ε ≥ 0, in the worse of both directions, from above, and how often it happens. */
 export interface Charge {
@@ -38,8 +38,8 @@ export function repeatedDelta(times: number, localEpsilon: number, epsilon: numb
   return delta;
 }
 
-/** The grid's step is this share of the standard deviation of the loss, so that the grid adds less than 10⁻³ to ε. */
-const GRID = 1 / 20;
+/** The grid's step is this share of the loss's standard deviation; it adds at most a quarter of its square to the variance. */
+const GRID = 1 / 12;
 /** What may be lost to losses beyond the grid, as a share of δ. */
 const BEYOND = 1e-3;
 
@@ -78,8 +78,7 @@ function discretize(charges: readonly Charge[], delta: number): Losses {
   const cut = (BEYOND * delta) / Math.max(1, times);
   const ranged = charges.map((charge) => ({ ...charge, most: rangeOf(charge, cut) })).filter(({ most }) => most > 0);
   if (ranged.length === 0) return { step: 1, parts: [], infinite: 0 };
-  // A loss that reaches `most` with probability near 10⁻¹⁰ has a standard deviation of about a sixth of it.
-  const variance = ranged.reduce((sum, { most, times: repeated }) => sum + repeated * (most / 6) ** 2, 0);
+  const variance = ranged.reduce((sum, charge) => sum + charge.times * roughVariance(charge), 0);
   const step = GRID * Math.sqrt(variance / times);
   let logFinite = 0;
   const parts = ranged.map((charge) => {
@@ -89,6 +88,13 @@ function discretize(charges: readonly Charge[], delta: number): Losses {
     return { ...distribution, times: charge.times };
   });
   return { step, parts, infinite: -Math.expm1(logFinite) };
+}
+
+/** The variance of the loss on a grid of a few points. */
+function roughVariance({ delta, most }: Charge & { readonly most: number }): number {
+  const POINTS = 16;
+  const { first, probabilities } = connectDots(delta, most / POINTS, POINTS).distribution;
+  return probabilities.reduce((sum, p, i) => sum + p * (((first + i) * most) / POINTS) ** 2, 0);
 }
 
 /** From which ε on δ is below the cut. */
@@ -153,7 +159,8 @@ function lowerHull(heights: readonly number[], step: number): number[] {
 /** δ(ε) of the sum of all losses: Σ_{loss > ε} Pr[loss]·(1 − e^{ε − loss}), and the infinite ones. */
 function deltaOfSum({ step, parts, infinite }: Losses, epsilon: number): number {
   if (parts.length === 0) return infinite;
-  const { first, weights, tilt, logScale } = sumAround(parts, epsilon / step);
+  // Losses beyond ε count, so the bulk does if ε is below the mean.
+  const { first, weights, tilt, logScale } = sumAround(parts, Math.max(epsilon / step, meanOf(parts)));
   let delta = infinite;
   for (let x = Math.max(first, Math.floor(epsilon / step) + 1); x < first + weights.length; x++) {
     const probability = (weights[x - first] as number) * Math.exp(logScale - tilt * x);
@@ -166,19 +173,7 @@ function deltaOfSum({ step, parts, infinite }: Losses, epsilon: number): number 
 function chernoff({ step, parts, infinite }: Losses, delta: number): number {
   let best = Number.POSITIVE_INFINITY;
   for (let h = 1e-3; h < 1e4; h *= 1.3) {
-    let log = 0;
-    for (const { first, probabilities, times } of parts) {
-      let largest = Number.NEGATIVE_INFINITY;
-      for (let i = 0; i < probabilities.length; i++) {
-        if ((probabilities[i] as number) > 0) largest = Math.max(largest, h * step * (first + i));
-      }
-      let moment = 0;
-      for (let i = 0; i < probabilities.length; i++) {
-        moment += (probabilities[i] as number) * Math.exp(h * step * (first + i) - largest);
-      }
-      log += times * (largest + Math.log(moment));
-    }
-    best = Math.min(best, (log - Math.log(delta - infinite)) / h);
+    best = Math.min(best, (logMomentOf(parts, h * step) - Math.log(delta - infinite)) / h);
   }
   return Math.max(best, step);
 }

@@ -23,6 +23,7 @@ export function crossing(
 ): number {
   const evaluate = (x: number): Evaluated => {
     const height = Math.max(-HIGHEST, Math.min(HIGHEST, Math.log(f(x) / target)));
+    if (Number.isNaN(height)) throw new RangeError(`no privacy can be accounted for at ${x}`);
     return { x, height, weight: 1 };
   };
   let low: Evaluated = { x: safe, height: -HIGHEST, weight: 1 };

@@ -200,7 +200,10 @@ export function sigmaFor(epsilon: number, delta: number, sensitivity: number, de
   const most = MOST_SIGMA * MOST_SIGMA;
   const found = crossing((log) => deltaAt(Math.exp(log)), delta, Math.log(most), Math.log(1e-3), Math.log(guess));
   for (let sigma = Math.exp(found / 2); ; sigma *= 1 + 1e-9) {
-    if (sigma >= MOST_SIGMA) throw new RangeError(`epsilon ${epsilon} needs noise wider than ${MOST_SIGMA}`);
+    if (sigma >= MOST_SIGMA)
+      throw new RangeError(
+        `epsilon ${epsilon} needs a sigma above ${MOST_SIGMA}, the widest noise: raise epsilon or delta`,
+      );
     if (deltaAt(sigma * sigma) <= delta && deltaAt(createDiscreteGaussian(sigma).sigma2) <= delta) {
       return sigma / sensitivity;
     }

@@ -63,7 +63,7 @@ export function windowAround(parts: readonly Part[], wanted: number): { tilt: nu
   const tilt = tiltFor(parts, target);
   const { above, below } = reach(parts, tilt, target);
   let length = 2;
-  while (length < above + below + 2) length *= 2;
+  while (length < above + below + 2 && length <= MOST_LENGTH) length *= 2;
   if (length > MOST_LENGTH) throw new RangeError("the sum spreads over more values than can be accounted for");
   return { tilt, first: Math.floor(target - below - (length - above - below) / 2), length };
 }
@@ -132,6 +132,16 @@ function momentsAt(parts: readonly Part[], tilt: number): { mean: number; logMom
     logMoment += part.times * logTotal;
   }
   return { mean, logMoment };
+}
+
+/** The mean of the sum. */
+export function meanOf(parts: readonly Part[]): number {
+  return momentsAt(parts, 0).mean;
+}
+
+/** ln E[e^{θ·sum}]. */
+export function logMomentOf(parts: readonly Part[], tilt: number): number {
+  return momentsAt(parts, tilt).logMoment;
 }
 
 /** The tilt under which the mean is the target, roughly: any tilt is right, a good one keeps errors small. */

@@ -1,0 +1,191 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { letheIn } from "../test/lethe.ts";
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "lethe-plan-"));
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function plan(...args: string[]) {
+  return letheIn(directory, "plan", ...args);
+}
+
+function answer(...args: string[]) {
+  const { status, stdout, stderr } = plan(...args, "--json");
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  return JSON.parse(stdout) as Record<string, number> & { parameters: Record<string, number | string> };
+}
+
+const OCCURRENCE = ["--statistic", "occurrence", "--devices", "10000"];
+const TASK = {
+  version: 1,
+  task: "editor-health",
+  tickSeconds: 300,
+  ticks: 288,
+  graceSeconds: 86_400,
+  mode: "one-server",
+  scheme: "lattice",
+  minimumDevices: 1000,
+  metrics: [
+    { name: "export.failed", statistic: "occurrence", localEpsilon: 1 },
+    { name: "tabs.opened", statistic: "mean", limit: 10, sigma: 2 },
+  ],
+};
+
+function taskFile(task: object): string {
+  writeFileSync(join(directory, "task.json"), JSON.stringify(task));
+  return "task.json";
+}
+
+describe("lethe plan", () => {
+  it("answers in JSON with the fields that programs rely on", () => {
+    const found = answer(...OCCURRENCE, "--epsilon", "1", "--delta", "1e-6");
+    expect(found).toMatchObject({
+      epsilon: 1,
+      delta: 1e-6,
+      bound: "exact",
+      mechanism: "randomized-response",
+      sigma: null,
+    });
+    // Computed elsewhere.
+    expect(found.localEpsilon).toBeCloseTo(5.68900188126394, 6);
+    expect(found.standardError).toBeCloseTo(5.83607, 4);
+    expect(found.detectable).toBe(12);
+    expect(found.informationTheoreticStandardError).toBeCloseTo(Math.sqrt(288) * (found.standardError as number), 6);
+    const { parameters } = found;
+    expect(parameters.scheme).toBe("lattice");
+    expect(parameters.localEpsilon).toBeLessThanOrEqual(found.localEpsilon as number);
+    expect(Math.log((parameters.t as number) / (parameters.z as number) - 1)).toBeCloseTo(
+      parameters.localEpsilon as number,
+      9,
+    );
+    expect(parameters.stateBytes).toBeGreaterThan(1000);
+    expect((parameters.microseconds as unknown as { write: number }).write).toBeGreaterThan(1);
+  });
+
+  it("from a local ε, with a δ of 1e-6 unless told otherwise", () => {
+    const found = answer(...OCCURRENCE, "--local-epsilon", "1");
+    expect(found).toMatchObject({ localEpsilon: 1, delta: 1e-6 });
+    expect(found.epsilon).toBeCloseTo(0.035658816386356415, 7);
+    const smaller = answer(...OCCURRENCE, "--local-epsilon", "1", "--delta", "1e-9");
+    expect(smaller.epsilon).toBeGreaterThan(found.epsilon as number);
+  });
+
+  it("plans histograms and means, with devices missing", () => {
+    const histogram = answer(
+      "--statistic",
+      "histogram",
+      "--devices",
+      "1e5",
+      "--epsilon",
+      "0.5",
+      "--delta",
+      "1e-6",
+      "--edges",
+      "0,1,5",
+      "--mechanism",
+      "kary",
+    );
+    expect(histogram).toMatchObject({ mechanism: "kary", bound: "upper" });
+    expect(histogram.localEpsilon).toBeCloseTo(6.605, 2);
+    const mean = answer(
+      "--statistic",
+      "mean",
+      "--devices",
+      "10000",
+      "--epsilon",
+      "1",
+      "--delta",
+      "1e-6",
+      "--limit",
+      "10",
+      "--missing",
+      "0.2",
+    );
+    expect(((mean.sigma as number) * 10) ** 2).toBeCloseTo(0.25567976379117596, 6);
+    expect(mean).toMatchObject({ reporting: 8000, mechanism: "discrete-gaussian" });
+  });
+
+  it("says the same to people, local beside aggregate", () => {
+    const { status, stdout, stderr } = plan(...OCCURRENCE, "--epsilon", "1", "--delta", "1e-6");
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    for (const words of [
+      "ε₀ = 5.689",
+      "ε = 1, δ = 1e-6",
+      "± 5.836 devices",
+      "12 devices",
+      "± 99.04 devices",
+      "lattice",
+    ]) {
+      expect(stdout).toContain(words);
+    }
+    expect(stdout).not.toContain("hides next to nothing");
+    const weak = plan("--statistic", "mean", "--devices", "10000", "--epsilon", "1", "--delta", "1e-6");
+    expect(weak.stdout).toContain("hides next to nothing");
+  });
+
+  it("draws error against devices, in the terminal and as SVG", () => {
+    const { status, stdout } = plan(...OCCURRENCE, "--epsilon", "1", "--delta", "1e-6", "--plot", "error.svg");
+    expect(status).toBe(0);
+    expect(stdout).toContain("Standard error of a count");
+    expect(stdout).toContain("Lethe");
+    const svg = readFileSync(join(directory, "error.svg"), "utf8");
+    expect(svg).toMatch(/^<svg/);
+    expect(svg).toContain("devices");
+  });
+
+  it("prices a task", () => {
+    const { status, stdout } = plan("--task", taskFile(TASK), "--windows", "7", "--json");
+    expect(status).toBe(0);
+    const found = JSON.parse(stdout) as {
+      metrics: { name: string; epsilon: number }[];
+      perWindow: { aggregate: { epsilon: number }; local: { epsilon: number } };
+      total: { windows: number; aggregate: { epsilon: number } };
+    };
+    expect(found.metrics.map(({ name }) => name)).toEqual(["export.failed", "tabs.opened"]);
+    expect(found.perWindow.local.epsilon).toBeGreaterThan(2.25);
+    expect(found.total.windows).toBe(7);
+    expect(found.total.aggregate.epsilon).toBeGreaterThan(found.perWindow.aggregate.epsilon);
+    expect(plan("--task", "task.json").stdout).toContain("per window");
+  });
+
+  it("nonsense ends with one line naming the field, and exit code 2", () => {
+    const goal = ["--local-epsilon", "1"];
+    const misspelt = { ...TASK, metrics: [{ ...TASK.metrics[0], localEpsilonn: 1 }] };
+    for (const [field, ...args] of [
+      ["--statistic", "--devices", "10", ...goal],
+      ["--devices", "--statistic", "occurrence", ...goal],
+      ["--devices", "--statistic", "occurrence", "--devices", "0", ...goal],
+      ["--epsilon", ...OCCURRENCE],
+      ["--epsilon", ...OCCURRENCE, "--epsilon", "0", "--delta", "1e-6"],
+      ["--epsilon", ...OCCURRENCE, "--epsilon", "-1", "--delta", "1e-6"],
+      ["--epsilon", ...OCCURRENCE, "--epsilon", "x", "--delta", "1e-6"],
+      ["--delta", ...OCCURRENCE, "--epsilon", "1"],
+      ["--delta", ...OCCURRENCE, "--epsilon", "1", "--delta", "1"],
+      ["--delta", ...OCCURRENCE, "--epsilon", "1", "--delta", "0"],
+      ["--local-epsilon", ...OCCURRENCE, "--epsilon", "1", "--delta", "0.1", ...goal],
+      ["localEpsilon", ...OCCURRENCE, "--local-epsilon", "30"],
+      ["edges", "--statistic", "histogram", "--devices", "9", ...goal, "--edges", "0,5,2"],
+      ["--edges", ...OCCURRENCE, ...goal, "--edges", "0,1"],
+      ["--limit", "--statistic", "mean", "--devices", "9", ...goal, "--limit", "0"],
+      ["--missing", ...OCCURRENCE, ...goal, "--missing", "1"],
+      ["--ticks", ...OCCURRENCE, ...goal, "--ticks", "0"],
+      ["--windows", ...OCCURRENCE, ...goal, "--windows", "2"],
+      ["sigma", "--statistic", "mean", "--devices", "1", "--epsilon", "1e-6", "--delta", "1e-6"],
+      ["--local-epsilon", "--task", taskFile(TASK), ...goal],
+      ["no such file", "--task", "nowhere.json"],
+      ["metrics[0].localEpsilonn", "--task", taskFile(misspelt)],
+    ]) {
+      const { status, stdout, stderr } = plan(...args);
+      expect({ args, status, stdout }).toEqual({ args, status: 2, stdout: "" });
+      expect(stderr).toMatch(/^error: .*\n$/);
+      expect(stderr).toContain(field);
+    }
+    plan("--statistic", "occurrence", ...goal, "--plot", "never.svg");
+    expect(existsSync(join(directory, "never.svg"))).toBe(false);
+  });
+});
