@@ -1,5 +1,6 @@
 import { cpus } from "node:os";
 import { baseMultiplication, benchEncryption } from "./encryption.ts";
+import { benchPrivacy } from "./privacy.ts";
 import { benchStatistics } from "./statistic.ts";
 import type { Measurement } from "./stopwatch.ts";
 
@@ -14,6 +15,7 @@ const unit = baseMultiplication();
 report({ name: "noble Ristretto base multiplication", value: unit(), unit: "µs", ratio: 1 });
 benchEncryption(unit, report);
 benchStatistics(unit, report);
+benchPrivacy(unit, report);
 if (json) console.log(JSON.stringify(rows));
 
 function report({ name, value, unit, ratio }: Measurement): void {
