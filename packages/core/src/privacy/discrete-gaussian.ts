@@ -34,12 +34,12 @@ export function createDiscreteGaussian(sigma: number): DiscreteGaussian {
   };
 }
 
-/** Sub-Gaussian [CKS20, Cor. 9 and Fact 20]: Pr[|X| ≥ r] ≤ 2·e^{−r²/2σ²}, which is 2⁻⁶⁴ at r = σ·√(130·ln 2). */
+/** Sub-Gaussian [CKS20]: Pr[|X| ≥ r] ≤ 2·e^{−r²/2σ²}, which is 2⁻⁶⁴ at r = σ·√(130·ln 2). */
 function reachOf(sigma2: number): number {
   return Math.ceil(Math.sqrt(sigma2 * 130 * Math.LN2));
 }
 
-export function discreteGaussianVariance(sigma2: number): number {
+function discreteGaussianVariance(sigma2: number): number {
   if (sigma2 >= 4) return sigma2;
   let sum = 0;
   for (let x = 1; x <= reachOf(sigma2); x++) sum += 2 * x * x * Math.exp(-(x * x) / (2 * sigma2));

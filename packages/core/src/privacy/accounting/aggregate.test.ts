@@ -2,11 +2,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type Answers,
+  aggregateCharge,
   aggregateDelta,
   aggregateEpsilon,
+  composedEpsilon,
+  gaussianCharge,
   gaussianDelta,
   gaussianEpsilon,
   localEpsilonFor,
+  pureCharge,
   sigmaFor,
 } from "../index.ts";
 
@@ -133,6 +137,52 @@ describe("sums of discrete Gaussians", () => {
   });
 });
 
+describe("no call hangs, and what cannot be said is refused", () => {
+  it("noise so narrow that there is hardly any", () => {
+    expect(gaussianEpsilon({ sigma2: 0.01, sensitivity: 1, devices: 2 }, 1e-6)).toBeGreaterThan(40);
+    expect(gaussianDelta({ sigma2: 0.01, sensitivity: 1, devices: 2 }, 40)).toBeGreaterThan(0.99);
+    expect(gaussianEpsilon({ sigma2: 0.2, sensitivity: 10, devices: 1 }, 1e-6)).toBeGreaterThan(200);
+  });
+
+  it("very wide noise, also where ε is small", () => {
+    const sum = { sigma2: 1e10, sensitivity: 1000, devices: 100 };
+    const delta = gaussianDelta(sum, 1e-4);
+    // The continuous Gaussian, from above by less than a ten-thousandth: Φ(x) = 1/2 + φ(0)(x − x³/6 + …) near 0.
+    const [a, b] = [5e-4 - 0.1, -5e-4 - 0.1];
+    const phi = (x: number): number => 0.5 + (x - x ** 3 / 6 + x ** 5 / 40 - x ** 7 / 336) / Math.sqrt(2 * Math.PI);
+    const reference = phi(a) - Math.exp(1e-4) * phi(b);
+    expect(delta / reference).toBeGreaterThan(1);
+    expect(delta / reference).toBeLessThan(1.001);
+  });
+
+  it("K-ary response near ε = 0 and where the method changes", () => {
+    const kary: Answers = { mechanism: "kary", buckets: 10 };
+    expect(aggregateDelta(1e8, 5, 0, kary).delta).toBeLessThan(0.1);
+    const epsilon = composedEpsilon([aggregateCharge(1e8, 5, kary, 10)], 1e-6);
+    expect(epsilon).toBeLessThan(5 * aggregateEpsilon(1e8, 5, 1e-6, kary).epsilon);
+    // Beyond a spread of 150 the sum is bounded, not computed: from one device to the next the bound must not rise.
+    const kappa = 1 / (Math.exp(3) + 9);
+    const few = Math.floor(150 ** 2 / (2 * kappa * (1 - 2 * kappa)));
+    for (const near of [0.01, 0.05]) {
+      let last = Number.POSITIVE_INFINITY;
+      for (let n = few - 3; n < few + 4; n++) {
+        const { delta } = aggregateDelta(n, 3, near, kary);
+        expect(delta).toBeLessThanOrEqual(last * (1 + 1e-9));
+        last = delta;
+      }
+    }
+  });
+
+  it("charges of very different size, and many of them", () => {
+    const large = aggregateCharge(1e6, 5, { mechanism: "randomized-response" });
+    const epsilon = composedEpsilon([large, pureCharge(0.001, 1_000_000)], 1e-6);
+    expect(epsilon).toBeGreaterThan(composedEpsilon([pureCharge(0.001, 1_000_000)], 1e-6));
+    expect(epsilon).toBeLessThan(8);
+    const narrow = gaussianCharge({ sigma2: 0.1, sensitivity: 1, devices: 1000 }, 1000);
+    expect(composedEpsilon([narrow], 1e-9)).toBeGreaterThan(1);
+  });
+});
+
 describe("nonsense is refused, naming what is wrong", () => {
   it("devices, epsilon, delta, localEpsilon", () => {
     for (const n of [0, 1.5, -3, Number.NaN, 2e9]) expect(() => localEpsilonFor(n, 1, 1e-6)).toThrow("devices is");
@@ -142,6 +192,13 @@ describe("nonsense is refused, naming what is wrong", () => {
       expect(() => aggregateEpsilon(9, 1, delta)).toThrow("delta is");
       expect(() => sigmaFor(1, delta, 1)).toThrow("delta is");
     }
+    for (const buckets of [1, 2.5, Number.NaN]) {
+      expect(() => localEpsilonFor(9, 1, 0.1, { mechanism: "kary", buckets })).toThrow("buckets is");
+    }
+    expect(() => composedEpsilon([pureCharge(1, 0.5)], 1e-6)).toThrow("times is");
+    expect(() => composedEpsilon([pureCharge(1)], 0)).toThrow("delta is");
+    expect(() => gaussianDelta({ sigma2: Number.NaN, sensitivity: 1, devices: 1 }, 1)).toThrow("sigma2 is");
+    expect(() => gaussianDelta({ sigma2: 1, sensitivity: 0.5, devices: 1 }, 1)).toThrow("sensitivity is");
     for (const local of [0, -1, 21, Number.NaN]) expect(() => aggregateDelta(9, local, 1)).toThrow("localEpsilon is");
   });
 });

@@ -5,14 +5,16 @@ import { karySumDelta } from "./kary-sum.ts";
 import { responseSumDelta, responseSumDeltaAt } from "./response-sum.ts";
 import { type Box, type Bracket, climb, type Effort, type Point, type WorstCase } from "./worst-case.ts";
 
-/** What devices answer, where only the sums over all devices are released. Of K-ary response buckets count, of the others not. */
+/** What devices answer, where only the sums over all devices are released. */
 export type Answers =
-  | { readonly mechanism: "randomized-response" | "unary" | "per-bucket" }
-  | { readonly mechanism: "kary"; readonly buckets: number };
+  | { readonly mechanism: "randomized-response" }
+  | { readonly mechanism: "kary"; readonly buckets: number }
+  /** Three or more buckets are all the same; with two the bound is not sharp. */
+  | { readonly mechanism: "unary" | "per-bucket"; readonly buckets?: number };
 
 /**
  * (ε, δ): what a release reveals about any one device, to whoever sees releases only. "exact" is the least δ at this ε, or ε at
- * this δ, up to 10⁻⁶; "upper" may be more than the least, never less.
+ * this δ, up to 10⁻⁶ (10⁻⁵ for histograms) relatively; "upper" may be more than the least, never less.
  */
 export interface AggregateGuarantee {
   readonly epsilon: number;
@@ -45,6 +47,10 @@ interface Accountant {
 }
 
 function accountantFor(devices: number, answers: Answers): Accountant {
+  requireDevices(devices);
+  if ("buckets" in answers && !(Number.isInteger(answers.buckets) && (answers.buckets as number) >= 2)) {
+    throw new RangeError(`buckets is a whole number from 2 on, not ${answers.buckets}`);
+  }
   const all = devices - 1;
   if (answers.mechanism === "randomized-response" || (answers.mechanism === "kary" && answers.buckets === 2)) {
     // K-ary response over two buckets is randomized response.
@@ -81,7 +87,7 @@ function accountantFor(devices: number, answers: Answers): Accountant {
     deltaAt: (dataset, localEpsilon, epsilon) => bucketSumDeltaAt(dataset, devices, coinsAt(localEpsilon), epsilon),
     worst: (localEpsilon, epsilon, effort) => bucketSumDelta(devices, coinsAt(localEpsilon), epsilon, effort),
     whole: { low: [0, 0], high: [all, all] },
-    sharp: true,
+    sharp: answers.buckets !== 2,
     tolerance: 1e-5,
     ...(answers.mechanism === "unary"
       ? // Everybody else in a third bucket.
@@ -93,7 +99,7 @@ function accountantFor(devices: number, answers: Answers): Accountant {
 
 /** Of all sums: rounding, and the tails of e^{−50} that are left out. */
 function roundedUp(delta: number): number {
-  return delta === 0 ? 0 : delta * (1 + 1e-10) + 1e-21;
+  return delta * (1 + 1e-10) + 1e-21;
 }
 
 function boundOf({ lower, upper }: Bracket, { tolerance, sharp }: Accountant): AggregateGuarantee["bound"] {
@@ -108,7 +114,6 @@ export function aggregateDelta(
   answers: Answers = RANDOMIZED_RESPONSE,
   patience: number = THOROUGH,
 ): AggregateGuarantee {
-  requireDevices(devices);
   const accountant = accountantFor(devices, answers);
   requireLocalEpsilon(localEpsilon, accountant);
   if (!(epsilon >= 0)) throw new RangeError(`epsilon is a number from 0 on, not ${epsilon}`);
@@ -125,7 +130,6 @@ export function aggregateEpsilon(
   answers: Answers = RANDOMIZED_RESPONSE,
   patience: number = THOROUGH,
 ): AggregateGuarantee {
-  requireDevices(devices);
   requireDelta(delta);
   const accountant = accountantFor(devices, answers);
   requireLocalEpsilon(localEpsilon, accountant);
@@ -143,7 +147,7 @@ export function aggregateEpsilon(
       patience,
     },
   );
-  return { epsilon: at, delta, bound: at === localEpsilon ? "exact" : boundOf(bracket, accountant) };
+  return { epsilon: at, delta, bound: boundOf(bracket, accountant) };
 }
 
 /**
@@ -172,7 +176,6 @@ export function localGuaranteeFor(
   answers: Answers,
   patience: number,
 ): { localEpsilon: number; bound: AggregateGuarantee["bound"] } {
-  requireDevices(devices);
   requireDelta(delta);
   const accountant = accountantFor(devices, answers);
   if (!(epsilon > 0)) throw new RangeError(`epsilon is a number above 0, not ${epsilon}`);
@@ -196,13 +199,14 @@ export function localGuaranteeFor(
 /** What a release of these sums costs, to be added up with others. */
 export function aggregateCharge(devices: number, localEpsilon: number, answers: Answers, times = 1): Charge {
   const accountant = accountantFor(devices, answers);
+  requireLocalEpsilon(localEpsilon, accountant);
   const { candidates } = accountant;
   return {
     times,
     pure: localEpsilon,
     delta: (epsilon) => {
       if (epsilon >= localEpsilon) return 0;
-      return roundedUp(accountant.worst(localEpsilon, epsilon, { candidates, tolerance: 1e-4, patience: 1 }).upper);
+      return roundedUp(accountant.worst(localEpsilon, epsilon, { candidates, tolerance: 1e-4, patience: 0.5 }).upper);
     },
   };
 }
@@ -253,7 +257,7 @@ function certifiedCrossing(
       at = Number.isFinite(back) && Math.abs(back) < Math.abs(safe - at) ? at - back : (safe + at) / 2;
     }
   }
-  return { at, bracket: { lower: 0, upper: 0 } };
+  return { at, bracket: { lower: 0, upper: delta } };
 }
 
 export function requireDevices(devices: number): void {

@@ -52,8 +52,8 @@ function deviance(x: number, mean: number, distance: number): number {
 
 /** ln Pr[Bin(n, coin) = x], accurate for n up to 10⁹ [Loader, Fast and accurate computation of binomial probabilities, 2000]. */
 export function logBinomial(n: number, { heads, tails }: Coin, x: number): number {
-  if (x === 0) return n * Math.log1p(-heads);
-  if (x === n) return n * Math.log1p(-tails);
+  if (x === 0) return n * (heads < tails ? Math.log1p(-heads) : Math.log(tails));
+  if (x === n) return n * (tails < heads ? Math.log1p(-tails) : Math.log(heads));
   // From the rarer side, whose mean is rounded less.
   const distance = heads < tails ? x - n * heads : n * tails - (n - x);
   return (

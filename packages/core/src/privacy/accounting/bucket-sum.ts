@@ -39,13 +39,18 @@ function pairAmong(inBucket: number, elsewhere: number, { one, zero }: BucketCoi
   return { inside, outside };
 }
 
+/** Of products and sums of doubles. */
+const ROUNDING = 2 ** -51;
+
 /**
  * δ(ε) for a person who moves from one bucket to another, given the distributions of both sums. The likelihood ratio of each sum
  * is monotone, so for each value of the first those of the second that count form a run from one end, which only grows.
+ * Where ε is close to ε₀ differences cancel, so what rounding may have taken away is added.
  */
 function deltaOfMove(from: Pair, to: Pair, epsilon: number): number {
   const e = Math.exp(epsilon);
   let delta = 0;
+  let size = 0;
   let before = 0;
   let after = 0;
   let run = 0;
@@ -53,22 +58,25 @@ function deltaOfMove(from: Pair, to: Pair, epsilon: number): number {
   for (let i = from.inside.length - 1; i >= 0; i--) {
     const fromInside = from.inside[i] as number;
     const fromOutside = from.outside[i] as number;
-    while (run < to.outside.length) {
+    if (fromInside === 0 && fromOutside === 0) continue;
+    for (; run < to.outside.length; run++) {
       const j = to.outside.length - 1 - run;
       const toOutside = to.outside[j] as number;
       const toInside = to.inside[j] as number;
-      if (fromInside * toOutside <= e * fromOutside * toInside) break;
+      // What cannot happen at all neither counts nor ends the run.
+      if (fromInside * toOutside <= e * fromOutside * toInside && (toOutside > 0 || toInside > 0)) break;
       before += toOutside;
       after += toInside;
-      run++;
     }
-    delta += Math.max(0, fromInside * before - e * fromOutside * after);
+    const gain = fromInside * before;
+    delta += Math.max(0, gain - e * fromOutside * after);
+    size += gain;
   }
-  return delta;
+  return delta + ROUNDING * size;
 }
 
 /** The usual work: evaluations times σ, to which their cost is proportional. Takes tens of milliseconds. */
-const USUAL_WORK = 50_000;
+const USUAL_WORK = 60_000;
 
 /**
  * δ(ε) of releasing the sums of all buckets, each bucket of each of n devices told by an independent coin. Two buckets change when
@@ -93,7 +101,7 @@ export function bucketSumDelta(devices: number, coins: BucketCoins, epsilon: num
           goal,
         );
       },
-      mostEvaluations: 300 + (effort.patience * USUAL_WORK) / Math.sqrt(1 + variance),
+      mostEvaluations: 60 + (effort.patience * USUAL_WORK) / Math.sqrt(1 + variance),
     },
   );
 }
@@ -127,11 +135,22 @@ function boundOfMove(from: OpenSum, to: OpenSum, epsilon: number, goal: number):
 /** More would gain nothing. */
 const LARGEST_BEYOND = 0.2;
 
+/** About 100 MB. */
+const MOST_REMEMBERED = 2_000_000;
+
 function rememberSums(others: number, coins: BucketCoins): (low: number, high: number) => OpenSum {
   const known = new Map<string, OpenSum>();
+  let numbers = 0;
   return (low, high) => {
     const key = `${low} ${high}`;
-    const sum = known.get(key) ?? openSum(low, high, others, coins);
+    const remembered = known.get(key);
+    if (remembered) return remembered;
+    const sum = openSum(low, high, others, coins);
+    numbers += sum.without.inside.length;
+    if (numbers > MOST_REMEMBERED) {
+      known.clear();
+      numbers = sum.without.inside.length;
+    }
     known.set(key, sum);
     return sum;
   };
@@ -147,20 +166,21 @@ function openSum(low: number, high: number, others: number, coins: BucketCoins):
   return {
     without,
     ends: () => {
-      ends ??= [shiftSome(without, none, single, 0), shiftSome(without, none, single, 2)];
+      ends ??= [shiftSome(without, none, single, "up"), shiftSome(without, none, single, "down")];
       return ends;
     },
     beyond: 1 - none - single,
   };
 }
 
-/** The part of the distribution with no wrong answer, and that with one, which moves the sum by one down (0) or up (2). */
-function shiftSome({ inside, outside }: Pair, none: number, single: number, by: 0 | 2): Pair {
+/** The part of the distribution with no wrong answer, and that with one, which moves the sum one up or down. */
+function shiftSome({ inside, outside }: Pair, none: number, single: number, moved: "up" | "down"): Pair {
+  const [stays, goes] = moved === "up" ? [1, 0] : [0, 1];
   const shift = (values: Float64Array): Float64Array => {
-    const shifted = new Float64Array(values.length + 2);
+    const shifted = new Float64Array(values.length + 1);
     for (let i = 0; i < values.length; i++) {
-      shifted[i + 1] = (shifted[i + 1] as number) + none * (values[i] as number);
-      shifted[i + by] = (shifted[i + by] as number) + single * (values[i] as number);
+      shifted[i + stays] = (shifted[i + stays] as number) + none * (values[i] as number);
+      shifted[i + goes] = (shifted[i + goes] as number) + single * (values[i] as number);
     }
     return shifted;
   };

@@ -1,3 +1,4 @@
+import { requireDelta } from "./aggregate.ts";
 import { logBinomial } from "./binomial.ts";
 import type { Distribution } from "./coin-sum.ts";
 import { crossing } from "./crossing.ts";
@@ -45,10 +46,12 @@ const BEYOND = 1e-3;
 
 /** The total's (ε, δ) from above, at a given δ. */
 export function composedEpsilon(charges: readonly Charge[], delta: number): number {
+  requireDelta(delta);
   const losses = discretize(charges, delta);
   if (losses.parts.length === 0) return 0;
   // Where nothing has a δ, the total is never more than the sum.
   const sum = charges.reduce((total, { pure = Number.POSITIVE_INFINITY, times }) => total + times * pure, 0);
+  if (losses.infinite >= delta) throw new RangeError("nothing so weak can be added up: its loss is unbounded");
   const most = Math.min(sum, chernoff(losses, delta));
   return crossing((epsilon) => deltaOfSum(losses, epsilon), delta, most, 0, 0.9 * most);
 }
@@ -74,6 +77,9 @@ interface Losses {
  * distributions, 2022.
  */
 function discretize(charges: readonly Charge[], delta: number): Losses {
+  for (const { times } of charges) {
+    if (!Number.isInteger(times) || times < 1) throw new RangeError(`times is a whole number from 1 on, not ${times}`);
+  }
   const times = charges.reduce((sum, charge) => sum + charge.times, 0);
   const cut = (BEYOND * delta) / Math.max(1, times);
   const ranged = charges.map((charge) => ({ ...charge, most: rangeOf(charge, cut) })).filter(({ most }) => most > 0);
@@ -97,11 +103,14 @@ function roughVariance({ delta, most }: Charge & { readonly most: number }): num
   return probabilities.reduce((sum, p, i) => sum + p * (((first + i) * most) / POINTS) ** 2, 0);
 }
 
+/** Larger losses count as infinite. */
+const LARGEST_LOSS = 1e6;
+
 /** From which ε on δ is below the cut. */
 function rangeOf({ delta }: Charge, cut: number): number {
   if (delta(0) <= cut) return delta(0) === 0 ? 0 : 1e-9;
   let most = 0.01;
-  while (delta(most) > cut) most *= 2;
+  while (delta(most) > cut && most < LARGEST_LOSS) most *= 2;
   let least = most / 2;
   for (let i = 0; i < 5; i++) {
     const middle = (least + most) / 2;
@@ -111,24 +120,30 @@ function rangeOf({ delta }: Charge, cut: number): number {
   return most;
 }
 
+/** Of a curve at most so many points are computed; the polygon through some of the grid's points lies above it too. */
+const MOST_DOTS = 200;
+
 function connectDots(
   delta: (epsilon: number) => number,
   step: number,
-  points: number,
+  least: number,
 ): { distribution: Distribution; infinite: number } {
-  const heights = Array.from({ length: points + 1 }, (_, j) => delta(j * step));
-  const corners = lowerHull(heights, step);
-  const infinite = heights[points] as number;
+  const stride = Math.ceil(least / MOST_DOTS);
+  const dots = Math.ceil(least / stride);
+  const points = dots * stride;
+  const heights = Array.from({ length: dots + 1 }, (_, j) => delta(j * stride * step));
+  const corners = lowerHull(heights, stride * step);
+  const infinite = heights[dots] as number;
   const probabilities = new Float64Array(2 * points + 1);
   let total = infinite;
   for (const [i, j] of corners.entries()) {
     if (j === 0) continue;
-    const before = slope(heights, step, corners[i - 1] as number, j);
-    const after = i + 1 < corners.length ? slope(heights, step, j, corners[i + 1] as number) : 0;
+    const before = slope(heights, stride * step, corners[i - 1] as number, j);
+    const after = i + 1 < corners.length ? slope(heights, stride * step, j, corners[i + 1] as number) : 0;
     const q = Math.max(0, after - before);
-    const p = q * Math.exp(j * step);
-    probabilities[points + j] = p;
-    probabilities[points - j] = q;
+    const p = q * Math.exp(j * stride * step);
+    probabilities[points + j * stride] = p;
+    probabilities[points - j * stride] = q;
     total += p + q;
   }
   probabilities[points] = Math.max(0, 1 - total);
@@ -166,7 +181,7 @@ function deltaOfSum({ step, parts, infinite }: Losses, epsilon: number): number 
     const probability = (weights[x - first] as number) * Math.exp(logScale - tilt * x);
     delta += probability * -Math.expm1(epsilon - x * step);
   }
-  return delta;
+  return Math.min(1, delta * (1 + 1e-9) + 1e-21);
 }
 
 /** An ε at which δ is met for certain: δ(ε) ≤ E[e^{h(loss − ε)}], for the best of some h. */

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   aggregateDelta,
@@ -87,10 +88,14 @@ describe("against all datasets and outcomes of a few devices", () => {
   });
 
   it("unary encoding and per-bucket response are exact for three buckets, also in the released vector of all", () => {
-    for (const [localEpsilon, epsilon] of CASES) {
+    const random = fc.sample(
+      fc.tuple(fc.double({ min: 0.05, max: 6, noNaN: true }), fc.double({ min: 0.02, max: 0.999, noNaN: true })),
+      { numRuns: 60, seed: 5 },
+    );
+    for (const [localEpsilon, epsilon] of [...CASES, ...random.map(([e0, share]) => [e0, share * e0] as const)]) {
       const noise = 1 / (1 + Math.exp(localEpsilon));
       const half = 1 / (1 + Math.exp(localEpsilon / 2));
-      for (const devices of [1, 2, 3]) {
+      for (const devices of [1, 2, 3, 4]) {
         const unary = worstByTryingAll(
           devices,
           3,
@@ -140,32 +145,69 @@ describe("against all datasets and outcomes of a few devices", () => {
     }
   });
 
-  it("sums of discrete Gaussians, convolved one by one", () => {
-    for (const [devices, sigma2, sensitivity, epsilon] of [
-      [2, 0.3, 1, 1],
-      [3, 1.5, 2, 0.5],
-      [7, 0.8, 3, 1.2],
-      [4, 9, 2, 0.3],
+  it("sums of discrete Gaussians, convolved: narrow and wide, few and many, any ε", () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: -1.7, max: 0.8, noNaN: true }).map((log) => 10 ** log),
+        fc.integer({ min: 2, max: 300 }),
+        fc.integer({ min: 1, max: 6 }),
+        fc.double({ min: 0, max: 16, noNaN: true }),
+        (sigma2, devices, sensitivity, epsilon) => {
+          const reference = convolvedDelta(sigma2, devices, sensitivity, epsilon);
+          const delta = gaussianDelta({ sigma2, sensitivity, devices }, epsilon);
+          if (reference < 1e-20) return;
+          expect(delta).toBeGreaterThanOrEqual(reference * (1 - 1e-12));
+          expect(delta).toBeLessThanOrEqual(reference * (1 + 1e-7) + 1e-25);
+        },
+      ),
+      { numRuns: 600, seed: 7 },
+    );
+    // Narrow noise and large ε, where the transform's errors are largest.
+    for (const [sigma2, sensitivity, devices, epsilon] of [
+      [0.1194, 1, 5, 5.21],
+      [0.1075, 3, 10, 14.86],
+      [0.0461, 3, 3312, 13.8],
+      [0.0362, 1, 6097, 6.61],
+      [0.03, 1, 10, 15],
     ] as const) {
-      const reach = 60;
-      const one = new Map<string, number>();
-      let total = 0;
-      for (let x = -reach; x <= reach; x++) total += Math.exp(-(x * x) / (2 * sigma2));
-      for (let x = -reach; x <= reach; x++) one.set(String(x), Math.exp(-(x * x) / (2 * sigma2)) / total);
-      let sum = new Map<number, number>([[0, 1]]);
-      for (let i = 0; i < devices; i++) {
-        const next = new Map<number, number>();
-        for (const [a, p] of sum) {
-          for (const [b, q] of one) next.set(a + Number(b), (next.get(a + Number(b)) ?? 0) + p * q);
-        }
-        sum = next;
-      }
-      let delta = 0;
-      for (const [x, p] of sum) delta += Math.max(0, p - Math.exp(epsilon) * (sum.get(x - sensitivity) ?? 0));
-      expect(gaussianDelta({ sigma2, sensitivity, devices }, epsilon) / delta).toBeCloseTo(1, 9);
+      const ratio =
+        gaussianDelta({ sigma2, sensitivity, devices }, epsilon) /
+        convolvedDelta(sigma2, devices, sensitivity, epsilon);
+      expect(ratio).toBeGreaterThanOrEqual(1 - 1e-12);
+      expect(ratio).toBeLessThan(1 + 1e-6);
     }
   });
 });
+
+/** δ(ε) from the distribution of the sum, by squaring: all terms are positive, so errors are relative. */
+function convolvedDelta(sigma2: number, devices: number, sensitivity: number, epsilon: number): number {
+  const reach = Math.ceil(14 * Math.sqrt(sigma2)) + 8;
+  const weights = Float64Array.from({ length: 2 * reach + 1 }, (_, i) => Math.exp(-((i - reach) ** 2) / (2 * sigma2)));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  let power: Float64Array = weights.map((weight) => weight / total);
+  let sum: Float64Array = Float64Array.of(1);
+  for (let rest = devices; rest > 0; rest = Math.floor(rest / 2)) {
+    if (rest % 2 === 1) sum = convolve(sum, power);
+    if (rest > 1) power = convolve(power, power);
+  }
+  let delta = 0;
+  for (let x = 0; x < sum.length; x++) {
+    delta += Math.max(0, (sum[x] as number) - Math.exp(epsilon) * (sum[x - sensitivity] ?? 0));
+  }
+  return delta;
+}
+
+/** Symmetric distributions around the middle; what is below 10⁻²⁰⁰ is cut off. */
+function convolve(a: Float64Array, b: Float64Array): Float64Array {
+  const product = new Float64Array(a.length + b.length - 1);
+  for (let i = 0; i < a.length; i++) {
+    for (let j = 0; j < b.length; j++)
+      product[i + j] = (product[i + j] as number) + (a[i] as number) * (b[j] as number);
+  }
+  let cut = 0;
+  while ((product[cut] as number) < 1e-200 && 2 * cut < product.length - 1) cut++;
+  return product.slice(cut, product.length - cut);
+}
 
 describe("composition against all combinations of answers", () => {
   /** δ(ε) of several randomized responses with different ε₀, by trying all answers. */

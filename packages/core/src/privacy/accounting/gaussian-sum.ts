@@ -1,10 +1,9 @@
-import { createDiscreteGaussian, discreteGaussianVariance, MOST_SIGMA, totalWeight } from "../discrete-gaussian.ts";
+import { createDiscreteGaussian, MOST_SIGMA, totalWeight } from "../discrete-gaussian.ts";
 import { requireDelta, requireDevices } from "./aggregate.ts";
 import type { Distribution } from "./coin-sum.ts";
 import type { Charge } from "./composition.ts";
 import { crossing } from "./crossing.ts";
-import { millsRatio } from "./normal-tail.ts";
-import { NOTHING, type Part, tilted, windowAround } from "./tilted-sum.ts";
+import { NOTHING, type Part, tilted as tiltedWeights, windowAtTilt } from "./tilted-sum.ts";
 
 /** Noise from each of some devices, and how much one device can change the sum. */
 export interface GaussianSum {
@@ -17,7 +16,7 @@ export interface GaussianSum {
 
 /**
  * From this σ² on the sum of n ≤ 10⁹ discrete Gaussians is the discrete Gaussian with n times the parameter: no probability
- * differs by more than the factor e^τ, τ ≤ 10·n·e^{−π²σ²} < 10⁻¹⁶ [KLS21, Thm 1].
+ * differs by more than the factor e^τ, τ ≤ 10·n·e^{−π²σ²} < 10⁻¹⁶ [KLS21].
  *
  * [KLS21] Kairouz, Liu, Steinke, The distributed discrete Gaussian mechanism, 2021.
  */
@@ -25,12 +24,26 @@ const WIDE = 6.25;
 
 /**
  * δ(ε) of releasing a sum to which every device has added its noise: Σ_x [f(x) − e^ε·f(x − sensitivity)]₊ for the exact
- * distribution f of the noise together, the worst over neighbours at that distance [CKS20, Thm 7 for one device]. For one device it is
+ * distribution f of the noise together, the worst over neighbours at that distance [CKS20 for one device]. For one device it is
  * the local guarantee. A discrete Gaussian does not divide: narrow ones with n·σ² fixed have almost no noise together.
  */
 export function gaussianDelta(sum: GaussianSum, epsilon: number): number {
-  if (sum.devices === 1 || sum.sigma2 >= WIDE) return wideDelta(sum.devices * sum.sigma2, sum.sensitivity, epsilon);
-  return narrowDelta(sum, epsilon);
+  requireSum(sum);
+  if (!(epsilon >= 0)) throw new RangeError(`epsilon is a number from 0 on, not ${epsilon}`);
+  const delta =
+    sum.devices === 1 || sum.sigma2 >= WIDE
+      ? wideDelta(sum.devices * sum.sigma2, sum.sensitivity, epsilon)
+      : narrowDelta(sum, epsilon);
+  // For rounding.
+  return Math.min(1, delta * (1 + 1e-10));
+}
+
+function requireSum({ sigma2, sensitivity, devices }: GaussianSum): void {
+  requireDevices(devices);
+  if (!(sigma2 > 0 && sigma2 < Number.POSITIVE_INFINITY)) throw new RangeError(`sigma2 is above 0, not ${sigma2}`);
+  if (!(Number.isInteger(sensitivity) && sensitivity >= 1)) {
+    throw new RangeError(`sensitivity is a whole number from 1 on, not ${sensitivity}`);
+  }
 }
 
 /** Whether δ is exact, not only a bound. */
@@ -38,58 +51,59 @@ export function isSummedExactly({ sigma2, devices }: GaussianSum): boolean {
   return (devices > 1 && sigma2 < WIDE) || Math.sqrt(devices * sigma2) <= MOST_SUMMED;
 }
 
+/** The σ up to which tails are summed term by term. */
+const MOST_SUMMED = 30_000;
+
 /**
- * f is a discrete Gaussian. The bracket is positive for x < x* = Δ/2 − εσ²/Δ; of that tail, as much as counts is summed. If that
- * were millions of terms, from above: g(x) = f(x) − e^ε·f(x−Δ) rises and falls, so its sum is at most its integral plus its maximum; and
- * g(x*−u) ≤ f(x*)·e^{−|x*|u/σ²}·uΔ/σ², at most f(x*)·Δ/(e·|x*|).
+ * f is a discrete Gaussian. g(x) = f(x) − e^ε·f(x−Δ) is positive for x < x* = Δ/2 − εσ²/Δ; it rises and falls there. For very wide ones
+ * only every L-th term is computed: in a run of L terms without the maximum none exceeds the larger of its ends, so the sum is at most
+ * L·(the terms computed + twice the maximum). g is at most f(x) − f(x−Δ) ≤ Δ·f(0)·e^{−1/2}/σ, and, as f(x*−u) ≤ f(x*)·e^{−|x*|u/σ²}
+ * and g(x*−u) ≤ f(x*−u)·uΔ/σ², at most f(x*)·Δ/(e·|x*|).
  */
 function wideDelta(sigma2: number, sensitivity: number, epsilon: number): number {
   const sigma = Math.sqrt(sigma2);
   const near = (epsilon * sigma) / sensitivity - sensitivity / (2 * sigma);
-  if (sigma > MOST_SUMMED && near > 1) {
-    const density = Math.exp(-(near * near) / 2) / Math.sqrt(2 * Math.PI);
-    const integral = millsRatio(near) - millsRatio(near + sensitivity / sigma);
-    return density * (integral + sensitivity / (Math.E * near * sigma2));
-  }
+  const stride = Math.ceil(sigma / MOST_SUMMED);
   const weight = (x: number, logFactor: number): number => Math.exp(logFactor - (x * x) / (2 * sigma2));
-  let delta = 0;
-  for (let x = Math.floor(-near * sigma); ; x--) {
+  let sum = 0;
+  for (let x = Math.floor(-near * sigma); ; x -= stride) {
     const here = weight(x, 0);
     const term = here - weight(x - sensitivity, epsilon);
-    delta += Math.max(0, term);
-    if (x < 0 && (here === 0 || (delta > 0 && term < 1e-17 * delta))) break;
+    sum += Math.max(0, term);
+    if (x < 0 && (here === 0 || (sum > 0 && term < 1e-17 * sum))) break;
   }
-  return delta / totalWeight(sigma2);
+  const anywhere = (sensitivity * Math.exp(-0.5)) / sigma;
+  const inTail = near > 0 ? (sensitivity * Math.exp(-near * near * 0.5)) / (Math.E * near * sigma) : anywhere;
+  const largest = stride === 1 ? 0 : Math.min(anywhere, inTail);
+  return (stride * (sum + 2 * largest)) / totalWeight(sigma2);
 }
-
-/** The σ up to which tails are summed. */
-const MOST_SUMMED = 30_000;
 
 /**
- * f is computed from its characteristic function, tilted to where the privacy loss is ε (`tilted-sum.ts`). Of the N frequencies of a
- * window only the few count at which φⁿ is not yet nothing, and sums over x are geometric series.
+ * f is computed from its characteristic function, tilted by θ = −ε/Δ (`tilted-sum.ts`): with g(x) = f(x)·e^{θx} the terms are
+ * e^{−θx}·(g(x) − g(x−Δ)), and the last x that counts lies about Δ/2 above the maximum of g. As f still rises there, or has its own
+ * maximum before, g is at least e^{−ε/2} times its maximum where it matters, and the errors of the transform, which are relative
+ * to the maximum, stay small; they are added. Of the N frequencies of a window only the few count at which φⁿ is not yet nothing,
+ * and sums over x are geometric series.
  */
 function narrowDelta({ sigma2, sensitivity, devices }: GaussianSum, epsilon: number): number {
-  const part = { ...discreteGaussianPart(sigma2, epsilon / sensitivity), times: devices };
-  const variance = devices * discreteGaussianVariance(sigma2);
-  const centre = Math.min(0, Math.round(sensitivity / 2 - (epsilon * variance) / sensitivity));
-  const { tilt, first, length } = windowAround([part], centre);
+  const tilt = -epsilon / sensitivity;
+  const part = { ...discreteGaussianPart(sigma2, -tilt), times: devices };
+  const { first, length, mean } = windowAtTilt([part], tilt, sensitivity);
   const { logTotal, waves } = spectrum(part, tilt, length);
   const logScale = devices * logTotal;
-  /** Pr[sum = x]. */
-  const probability = (x: number): number => {
-    const tilted = waves.reduce(
-      (sum, { re, im, omega }) => sum + re * Math.cos(omega * x) + im * Math.sin(omega * x),
-      0,
-    );
-    return Math.max(0, tilted) * Math.exp(logScale - tilt * x);
-  };
-  const counts = (x: number): boolean => probability(x) > Math.exp(epsilon) * probability(x - sensitivity);
-  // f is log-concave, so all x up to some last one count; most of it near the centre.
-  const last = lastThat(counts, centre, first, first + length - 1);
+  const tilted = (x: number): number =>
+    waves.reduce((sum, { re, im, omega }) => sum + re * Math.cos(omega * x) + im * Math.sin(omega * x), 0);
+  // f is log-concave, so all x up to some last one count; it lies between the maximum of g, next to its mean, and Δ above.
+  const below = Math.floor(mean);
+  const top = tilted(below) >= tilted(below + 1) ? below : below + 1;
+  const last = lastThat((x) => tilted(x) > tilted(x - sensitivity), top, top + sensitivity);
   const upTo = (x: number): number => waves.reduce((sum, wave) => sum + partialSum(wave, tilt, first, x, logScale), 0);
-  return Math.max(0, upTo(last) - Math.exp(epsilon) * upTo(last - sensitivity));
+  const lost = TRANSFORM_ERROR * Math.exp(logScale - tilt * last) * Math.min(length, 1 + 1 / -Math.expm1(tilt));
+  return Math.max(0, upTo(last) - Math.exp(epsilon) * upTo(last - sensitivity)) + lost;
 }
+
+/** Of one value of the tilted distribution: rounding of some hundred frequencies. */
+const TRANSFORM_ERROR = 1e-16;
 
 /** One frequency ω of the tilted distribution: re·cos ωx + im·sin ωx. */
 interface Wave {
@@ -100,7 +114,7 @@ interface Wave {
 
 /** The frequencies 2πk/N, 0 ≤ k ≤ N/2, of the sum: φⁿ = exp(n·log1p(φ − 1)), and φ − 1 without cancellation. */
 function spectrum(part: Part, tilt: number, length: number): { logTotal: number; waves: Wave[] } {
-  const { weights, logTotal } = tilted(part, tilt);
+  const { weights, logTotal } = tiltedWeights(part, tilt);
   const waves: Wave[] = [];
   for (let k = 0; k <= length / 2; k++) {
     const omega = (2 * Math.PI * k) / length;
@@ -120,14 +134,13 @@ function spectrum(part: Part, tilt: number, length: number): { logTotal: number;
   return { logTotal, waves };
 }
 
-/** The largest x between two bounds that counts, where all smaller ones do: in growing steps from the start, then by halves. */
-function lastThat(counts: (x: number) => boolean, start: number, least: number, most: number): number {
+/** The largest x from `start` to below `end` that counts, where all between do: in growing steps, then by halves. */
+function lastThat(counts: (x: number) => boolean, start: number, end: number): number {
   let low = start;
-  for (let step = 1; low > least && !counts(low); step *= 2) low = Math.max(least, low - step);
-  let high = low + 1;
-  for (let step = 1; high < most && counts(high); step *= 2) {
+  let high = start + 1;
+  for (let step = 1; high < end && counts(high); step *= 2) {
     low = high;
-    high = Math.min(most, high + step);
+    high = Math.min(end, high + step);
   }
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
@@ -141,11 +154,15 @@ function lastThat(counts: (x: number) => boolean, start: number, least: number, 
 function partialSum({ omega, re, im }: Wave, tilt: number, first: number, last: number, logScale: number): number {
   if (last < first) return 0;
   // With r = e^{θ + iω}, Σ r^{−x} = (r^{−last} − r^{1−first})/(1 − r).
+  if (omega === 0) {
+    const terms = last - first + 1;
+    const series = tilt === 0 ? terms : Math.expm1(tilt * terms) / Math.expm1(tilt);
+    return re * series * Math.exp(logScale - tilt * last);
+  }
   const grow = Math.exp(tilt);
   const x = 1 - grow * Math.cos(omega);
   const y = -grow * Math.sin(omega);
   const size = x * x + y * y;
-  if (size === 0) return (last - first + 1) * re * Math.exp(logScale);
   const a = Math.exp(logScale - tilt * last);
   const b = Math.exp(logScale - tilt * (first - 1));
   const p = a * Math.cos(omega * last) - b * Math.cos(omega * (first - 1));
@@ -175,13 +192,18 @@ export function gaussianCharge(sum: GaussianSum, times = 1): Charge {
 /** The least ε with δ(ε) ≤ delta, from above. */
 export function gaussianEpsilon(sum: GaussianSum, delta: number): number {
   requireDelta(delta);
-  // Gaussian noise with this variance would give about this.
-  const inverse = sum.sensitivity / Math.sqrt(sum.devices * discreteGaussianVariance(sum.sigma2));
-  const guess = inverse * Math.sqrt(2 * Math.log(1 / delta)) + (inverse * inverse) / 2;
-  let most = 2 * guess;
-  while (gaussianDelta(sum, most) > delta) most *= 2;
-  return crossing((epsilon) => gaussianDelta(sum, epsilon), delta, most, 0, guess);
+  requireSum(sum);
+  let most = 1;
+  while (gaussianDelta(sum, most) > delta) {
+    most *= 2;
+    if (most > LARGEST_EPSILON)
+      throw new RangeError(`sigma is so small that there is no epsilon below ${LARGEST_EPSILON}`);
+  }
+  return crossing((epsilon) => gaussianDelta(sum, epsilon), delta, most, 0, 0.75 * most);
 }
+
+/** Beyond this no number says anything. */
+const LARGEST_EPSILON = 1e9;
 
 /**
  * The least σ, in units of the sensitivity, for which the sum with noise from this many devices is (ε, δ)-differentially private. δ

@@ -30,9 +30,12 @@ export function karySumDelta(devices: number, buckets: number, localEpsilon: num
     pairCost: Math.exp(epsilon),
     charge: (kappa * Math.expm1(epsilon)) / keep,
   };
-  const spread = Math.sqrt(devices * blanket.pair.heads * blanket.pair.tails);
-  const excess = spread <= MOST_SPREAD ? exactExcess(blanket) : excessFromAbove(blanket);
-  return (keep * excess) / (devices * kappa);
+  const few = Math.floor(MOST_SPREAD ** 2 / (blanket.pair.heads * blanket.pair.tails));
+  const delta = (excess: number, people: number): number => (keep * excess) / (people * kappa);
+  if (devices <= few) return delta(exactExcess(blanket), devices);
+  const bound = Math.min(1, delta(excessFromAbove(blanket), devices));
+  // Fewer devices only raise δ; close to the limit the exact value for fewer is the better bound.
+  return devices < 2 * few ? Math.min(bound, delta(exactExcess({ ...blanket, devices: few }), few)) : bound;
 }
 
 /** The standard deviation of s up to which the sum is computed term by term, in milliseconds. */
@@ -99,7 +102,11 @@ function excessFromAbove({ devices, kappa, pair, rest, gain, pairCost, charge }:
   const spread = sigma * Math.sqrt(devices);
   const normal = (spread / Math.sqrt(2 * Math.PI)) * (1 - theta * spread * millsRatio(theta * spread));
   const distance = (0.4748 * third) / (sigma ** 3 * Math.sqrt(devices));
-  return Math.exp(devices * logMoment) * (normal + (distance * 2) / (Math.E * theta));
+  const tilted = Math.exp(devices * logMoment) * (normal + (distance * 2) / (Math.E * theta));
+  // For small ε better: [X]₊ = (X + |X|)/2, and E|X| ≤ √E[X²].
+  const mean = devices * moment(0, (x) => x);
+  const variance = devices * (moment(0, (x) => x * x) - (mean / devices) ** 2);
+  return Math.min(tilted, (mean + Math.sqrt(mean * mean + variance)) / 2);
 }
 
 const FAIR: Coin = { heads: 0.5, tails: 0.5 };

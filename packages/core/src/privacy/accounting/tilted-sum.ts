@@ -57,15 +57,30 @@ export function sumAround(parts: readonly Part[], target: number): TiltedSum {
 }
 
 /** The tilt for a target, and where the tilted sum then lies. */
-export function windowAround(parts: readonly Part[], wanted: number): { tilt: number; first: number; length: number } {
+function windowAround(parts: readonly Part[], wanted: number): { tilt: number; first: number; length: number } {
   const { least, most } = rangeOf(parts);
   const target = Math.min(Math.max(wanted, least), most);
   const tilt = tiltFor(parts, target);
   const { above, below } = reach(parts, tilt, target);
+  return { tilt, ...windowOf(target, above, below) };
+}
+
+/** Where the sum lies at a tilt, with so much room on both sides. */
+export function windowAtTilt(
+  parts: readonly Part[],
+  tilt: number,
+  room: number,
+): { mean: number; first: number; length: number } {
+  const { mean } = momentsAt(parts, tilt);
+  const { above, below } = reach(parts, tilt, mean);
+  return { mean, ...windowOf(mean, above + room, below + room) };
+}
+
+function windowOf(target: number, above: number, below: number): { first: number; length: number } {
   let length = 2;
   while (length < above + below + 2 && length <= MOST_LENGTH) length *= 2;
   if (length > MOST_LENGTH) throw new RangeError("the sum spreads over more values than can be accounted for");
-  return { tilt, first: Math.floor(target - below - (length - above - below) / 2), length };
+  return { first: Math.floor(target - below - (length - above - below) / 2), length };
 }
 
 /** Adds times·ln φ(2πk/N), k ≤ N/2, of the tilted part, counted from `origin`, to the logs. */
