@@ -35,15 +35,20 @@ export function sumOfCoins(u: number, one: Coin, v: number, zero: Coin): Distrib
   return { first, probabilities };
 }
 
+/** Doubles below lose digits; what is so improbable counts as impossible. */
+const LEAST = 1e-280;
+
 /** Fills `into` with the probabilities of first, first + 1, … by the upward recurrence. */
 function climb(into: Float64Array, first: number, u: number, one: Coin, v: number, zero: Coin): void {
   const n = u + v;
-  for (let i = 0; i < Math.min(2, into.length); i++) into[i] = probabilityOf(first + i, u, one, v, zero);
+  let start = 0;
+  while (start < into.length && probabilityOf(first + start, u, one, v, zero) < LEAST) start++;
+  for (let i = start; i < Math.min(start + 2, into.length); i++) into[i] = probabilityOf(first + i, u, one, v, zero);
   const upward = one.heads * zero.tails;
   const downward = zero.heads * one.tails;
   const both = one.heads * zero.heads;
   const divisor = one.tails * zero.tails;
-  for (let i = 2; i < into.length; i++) {
+  for (let i = start + 2; i < into.length; i++) {
     const y = first + i;
     const last = upward * (u - y + 1) + downward * (v - y + 1);
     into[i] = (last * (into[i - 1] as number) + both * (n - y + 2) * (into[i - 2] as number)) / (divisor * y);

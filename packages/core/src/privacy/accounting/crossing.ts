@@ -42,9 +42,7 @@ export function crossing(
   high ??= { x: unsafe, height: HIGHEST, weight: 1 };
   // Interpolates the logarithm; every third step halves.
   for (let i = 0; low.height < -PRECISION && Math.abs(high.x - low.x) > 1e-11 * Math.abs(high.x); i++) {
-    const below = -low.height * low.weight;
-    const share = i % 3 === 2 ? 0.5 : below / (below + high.height * high.weight);
-    const here = evaluate(low.x + (high.x - low.x) * share);
+    const here = evaluate(i % 3 === 2 ? (low.x + high.x) / 2 : between(low, high));
     if (here.x === low.x || here.x === high.x) break;
     // The end that stays counts for half, so that it moves soon too [Illinois].
     if (here.height <= 0) {
@@ -56,4 +54,11 @@ export function crossing(
     }
   }
   return low.x;
+}
+
+/** Where a straight line between the two weighted heights is 0, or the middle if that is one of the ends. */
+function between(low: Evaluated, high: Evaluated): number {
+  const below = -low.height * low.weight;
+  const x = low.x + ((high.x - low.x) * below) / (below + high.height * high.weight);
+  return x === low.x || x === high.x ? (low.x + high.x) / 2 : x;
 }
