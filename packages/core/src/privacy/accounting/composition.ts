@@ -53,7 +53,8 @@ export function composedEpsilon(charges: readonly Charge[], delta: number): numb
   const sum = charges.reduce((total, { pure = Number.POSITIVE_INFINITY, times }) => total + times * pure, 0);
   if (losses.infinite >= delta) throw new RangeError("nothing so weak can be added up: its loss is unbounded");
   const most = Math.min(sum, chernoff(losses, delta));
-  return crossing((epsilon) => deltaOfSum(losses, epsilon), delta, most, 0, 0.9 * most);
+  // No more digits than the grid has.
+  return crossing((epsilon) => deltaOfSum(losses, epsilon), delta, most, 0, 0.9 * most, 1e-4);
 }
 
 /** The total's (ε, δ) from above, at a given ε. */

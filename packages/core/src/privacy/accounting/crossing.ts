@@ -6,13 +6,12 @@ interface Evaluated {
 }
 
 const HIGHEST = 50;
-/** Near enough below the target, relatively. */
-const PRECISION = 1e-7;
 
 /**
  * Where a monotone function that is not negative crosses a target: a point at which it is at most the target, close to where it is
  * more. `safe` is known to be such a point, and is never evaluated; `unsafe` is the other end of the range, and is returned if
- * even there the function is at most the target. The search starts at a guess, since far away the function may be slow.
+ * even there the function is at most the target. The search starts at a guess, since far away the function may be slow, and ends where
+ * the function is below the target by no more than `precision`, relatively.
  */
 export function crossing(
   f: (x: number) => number,
@@ -20,6 +19,7 @@ export function crossing(
   safe: number,
   unsafe: number,
   guess: number,
+  precision = 1e-7,
 ): number {
   const evaluate = (x: number): Evaluated => {
     const height = Math.max(-HIGHEST, Math.min(HIGHEST, Math.log(f(x) / target)));
@@ -41,7 +41,7 @@ export function crossing(
   }
   high ??= { x: unsafe, height: HIGHEST, weight: 1 };
   // Interpolates the logarithm; every third step halves.
-  for (let i = 0; low.height < -PRECISION && Math.abs(high.x - low.x) > 1e-11 * Math.abs(high.x); i++) {
+  for (let i = 0; low.height < -precision && Math.abs(high.x - low.x) > 1e-11 * Math.abs(high.x); i++) {
     const here = evaluate(i % 3 === 2 ? (low.x + high.x) / 2 : between(low, high));
     if (here.x === low.x || here.x === high.x) break;
     // The end that stays counts for half, so that it moves soon too [Illinois].
