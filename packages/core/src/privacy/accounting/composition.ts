@@ -86,7 +86,8 @@ function discretize(charges: readonly Charge[], delta: number): Losses {
   const ranged = charges.map((charge) => ({ ...charge, most: rangeOf(charge, cut) })).filter(({ most }) => most > 0);
   if (ranged.length === 0) return { step: 1, parts: [], infinite: 0 };
   const variance = ranged.reduce((sum, charge) => sum + charge.times * roughVariance(charge), 0);
-  const step = GRID * Math.sqrt(variance / times);
+  // Without any finite loss one step will do.
+  const step = GRID * Math.sqrt(variance / times) || LARGEST_LOSS;
   let logFinite = 0;
   const parts = ranged.map((charge) => {
     const points = Math.max(1, Math.ceil(charge.most / step));

@@ -281,6 +281,15 @@ describe("composition against all combinations of answers", () => {
     expect(together).toBeGreaterThan(0.9e-9);
   });
 
+  it("counts what no ε covers", () => {
+    // With probability 10⁻⁷ all is revealed, else nothing.
+    const leak = (times: number) => ({ times, delta: () => 1e-7 });
+    expect(composedDelta([leak(1)], 1)).toBeGreaterThanOrEqual(1e-7);
+    expect(composedDelta([leak(30), pureCharge(1)], 1)).toBeGreaterThanOrEqual(2.9999e-6);
+    expect(composedDelta([leak(30), pureCharge(1)], 1)).toBeLessThan(4e-6);
+    expect(() => composedEpsilon([leak(30)], 1e-6)).toThrow("unbounded");
+  });
+
   it("nothing costs nothing", () => {
     expect(composedEpsilon([], 1e-6)).toBe(0);
     expect(composedEpsilon([pureCharge(0.5)], 0.5)).toBe(0);

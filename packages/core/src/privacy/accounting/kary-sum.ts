@@ -16,7 +16,13 @@ import { millsRatio } from "./normal-tail.ts";
  *
  * [BBGN19] Balle, Bell, Gascón, Nissim, The privacy blanket of the shuffle model, 2019.
  */
-export function karySumDelta(devices: number, buckets: number, localEpsilon: number, epsilon: number): number {
+export function karySumDelta(
+  devices: number,
+  buckets: number,
+  localEpsilon: number,
+  epsilon: number,
+  mostSpread: number = MOST_SPREAD,
+): number {
   if (localEpsilon <= epsilon) return 0;
   const e0 = Math.exp(localEpsilon);
   const kappa = 1 / (e0 + buckets - 1);
@@ -30,7 +36,7 @@ export function karySumDelta(devices: number, buckets: number, localEpsilon: num
     pairCost: Math.exp(epsilon),
     charge: (kappa * Math.expm1(epsilon)) / keep,
   };
-  const few = Math.floor(MOST_SPREAD ** 2 / (blanket.pair.heads * blanket.pair.tails));
+  const few = Math.floor(mostSpread ** 2 / (blanket.pair.heads * blanket.pair.tails));
   const delta = (excess: number, people: number): number => (keep * excess) / (people * kappa);
   if (devices <= few) return delta(exactExcess(blanket), devices);
   const bound = Math.min(1, delta(excessFromAbove(blanket), devices));
@@ -38,7 +44,7 @@ export function karySumDelta(devices: number, buckets: number, localEpsilon: num
   return devices < 2 * few ? Math.min(bound, delta(exactExcess({ ...blanket, devices: few }), few)) : bound;
 }
 
-/** The standard deviation of s up to which the sum is computed term by term, in milliseconds. */
+/** The standard deviation of s = h_i + h_j up to which the sum is computed term by term, in milliseconds. */
 const MOST_SPREAD = 150;
 
 /** X in units of wK is gain·h_i − pairCost·s − charge·(s + r). */

@@ -6,6 +6,7 @@ import { INVALID_COUNT_EPSILON, INVALID_COUNT_STANDARD_ERROR, noisedInvalidCount
 import { type Coin, logBinomial, lowerPart } from "./binomial.ts";
 import { sumOfCoins } from "./coin-sum.ts";
 import { crossing } from "./crossing.ts";
+import { karySumDelta } from "./kary-sum.ts";
 import { sumAround } from "./tilted-sum.ts";
 import { climb, worstCase } from "./worst-case.ts";
 
@@ -91,6 +92,30 @@ describe("tilted sums", () => {
       const found = (weights[target - first] as number) * Math.exp(logScale - tilt * target);
       expect(found / (reference[target] as number)).toBeCloseTo(1, 9);
     }
+  });
+});
+
+describe("K-ary response where it is bounded, not computed", () => {
+  it("is never below the computed value, at any spread, and close above it where that is large", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 2, max: 20 }),
+        fc.double({ min: 0.3, max: 6, noNaN: true }),
+        fc.double({ min: 0.01, max: 0.95, noNaN: true }),
+        fc.double({ min: 0, max: 2.2, noNaN: true }),
+        (buckets, localEpsilon, share, log) => {
+          const kappa = 1 / (Math.exp(localEpsilon) + buckets - 1);
+          const spread = 10 ** log;
+          const devices = Math.ceil(spread ** 2 / (2 * kappa));
+          const computed = karySumDelta(devices, buckets, localEpsilon, share * localEpsilon, 1e9);
+          const bound = karySumDelta(devices, buckets, localEpsilon, share * localEpsilon, 0);
+          if (computed < 1e-100) return;
+          expect(bound).toBeGreaterThanOrEqual(computed);
+          if (spread > 100 && computed > 1e-20) expect(bound).toBeLessThan(1.2 * computed);
+        },
+      ),
+      { numRuns: 200, seed: 6 },
+    );
   });
 });
 
