@@ -36,9 +36,9 @@ const TASK = {
   ],
 };
 
-function taskFile(task: object): string {
-  writeFileSync(join(directory, "task.json"), JSON.stringify(task));
-  return "task.json";
+function taskFile(task: object, name = "task.json"): string {
+  writeFileSync(join(directory, name), JSON.stringify(task));
+  return name;
 }
 
 describe("lethe plan", () => {
@@ -178,7 +178,9 @@ describe("lethe plan", () => {
       ["sigma", "--statistic", "mean", "--devices", "1", "--epsilon", "1e-6", "--delta", "1e-6"],
       ["--local-epsilon", "--task", taskFile(TASK), ...goal],
       ["no such file", "--task", "nowhere.json"],
-      ["metrics[0].localEpsilonn", "--task", taskFile(misspelt)],
+      ["--devices", "--task", taskFile(TASK), "--devices", "10"],
+      ["--plot", ...OCCURRENCE, ...goal, "--plot", "nowhere/error.svg"],
+      ["metrics[0].localEpsilonn", "--task", taskFile(misspelt, "misspelt.json")],
     ]) {
       const { status, stdout, stderr } = plan(...args);
       expect({ args, status, stdout }).toEqual({ args, status: 2, stdout: "" });

@@ -1,4 +1,5 @@
-import { writeFileSync } from "node:fs";
+import { accessSync, constants, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import {
   type Goal,
   type MetricPlan,
@@ -91,9 +92,11 @@ function questionFrom(options: PlanOptions, command: Command): Question {
 }
 
 function runMetricPlan(question: Question, { scheme, plot, json }: PlanOptions): void {
+  if (typeof plot === "string") requireWritable(plot);
   const { spec, ...plan } = planMetric(question);
   const chosen = parametersFor(spec, question.devices, plan.delta, scheme);
-  const parameters = { ...chosen, microseconds: measureCost(chosen.scheme, spec) };
+  const microseconds = measureCost(chosen.scheme, spec);
+  const parameters = { ...chosen, ...(microseconds && { microseconds }) };
   // The picture is of the mechanism that was chosen.
   const drawn =
     spec.statistic === "histogram" ? { ...question, mechanism: spec.mechanism as HistogramMechanismName } : question;
@@ -111,14 +114,27 @@ function runMetricPlan(question: Question, { scheme, plot, json }: PlanOptions):
   }
 }
 
+/** Before anything is computed, and without leaving an empty file if that fails. */
+function requireWritable(path: string): void {
+  const refuse = (why: string): never => {
+    throw new RangeError(`--plot cannot be written to ${path}: ${why}`);
+  };
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) refuse("it is a folder");
+  try {
+    accessSync(dirname(path), constants.W_OK);
+  } catch {
+    refuse("there is no such folder, or it may not be written to");
+  }
+}
+
 function describeMetric(
   { statistic, devices, ticks }: Question,
   plan: Omit<MetricPlan, "spec">,
-  parameters: PlanParameters & { readonly microseconds: MeasuredCost },
+  parameters: PlanParameters & { readonly microseconds?: MeasuredCost },
 ): string {
   const { localEpsilon, epsilon, delta, bound, standardError, largestStandardError, detectable } = plan;
   const unit = statistic === "mean" ? "" : " devices";
-  const who = plan.reporting === devices ? "all report" : `at least ${count(plan.reporting)} honest devices report`;
+  const who = plan.reporting === devices ? "all are honest" : `${count(plan.reporting)} are honest`;
   const bucket =
     statistic === "histogram" ? ` in an empty bucket, ± ${figure(largestStandardError)} in a full one` : "";
   const guess = plan.informationTheoreticStandardError < Math.sqrt(ticks) * standardError * (1 - 1e-9);
@@ -134,7 +150,7 @@ function describeMetric(
       [
         "aggregate guarantee",
         `ε = ${figure(epsilon)}, δ = ${figure(delta)}`,
-        `what a release reveals of one device, if ${who} (${bound === "exact" ? "exact" : "upper bound"})`,
+        `what a release reveals of one device, if ${who} (${bound})`,
       ],
       ...(plan.sigma === undefined
         ? []
@@ -148,15 +164,15 @@ function describeMetric(
         "stands out at 95%",
         `${statistic === "mean" ? figure(detectable) : count(detectable)}${unit}`,
         statistic !== "mean" && detectable > devices
-          ? "more than there are: nothing would stand out from zero"
-          : "the smallest true value that does, from zero",
+          ? "more than there are: nothing stands out"
+          : "the smallest true value that does from zero",
       ],
       [
         "without cryptography",
         `± ${figure(plan.informationTheoreticStandardError)}${unit}`,
         guess
-          ? "no better than to guess the middle: a pan-private counter in the clear would be further off"
-          : `standard error of a pan-private counter in the clear, √${ticks} times as much`,
+          ? "by guessing the middle; a counter in the clear would be further off"
+          : `of a pan-private counter in the clear, √${ticks} times as much`,
       ],
       [
         "on the device",
@@ -193,7 +209,9 @@ function describeScheme({ scheme, set, dimension, t, z }: PlanParameters): strin
   return `lattice ${set}, N = ${dimension}, t = ${t}${z === undefined ? "" : `, z = ${z}`}`;
 }
 
-function describeTimes({ write, seal, open }: MeasuredCost): string {
+function describeTimes(measured: MeasuredCost | undefined): string {
+  if (!measured) return "not measured: a write takes seconds";
+  const { write, seal, open } = measured;
   const times = [`write ${duration(write)}`];
   if (seal !== undefined) times.push(`seal ${duration(seal)}`);
   if (open !== undefined) times.push(`open ${duration(open)}`);
@@ -218,9 +236,19 @@ function runTaskPlan(file: string, options: PlanOptions, command: Command): void
   }
   const task = readTask(file);
   const { missing, windows, delta = DEFAULT_DELTA, json } = options;
-  const plan = planTask({ task, devices: options.devices ?? task.minimumDevices, missing, delta, windows });
+  const devices = options.devices ?? task.minimumDevices;
+  if (devices < task.minimumDevices) {
+    command.error(
+      `error: --devices is at least the task's minimumDevices, ${task.minimumDevices}: fewer are never released`,
+    );
+  }
+  const progress = task.metrics.length > FEW_METRICS ? createProgress(`${task.metrics.length} metrics`) : undefined;
+  const plan = planTask({ task, devices, missing, delta, windows }, progress);
   console.log(json ? JSON.stringify(plan) : describeTask(plan));
 }
+
+/** So many are priced at once. */
+const FEW_METRICS = 10;
 
 function describeTask(plan: TaskPlan): string {
   const rows = plan.metrics.map((metric) => [
@@ -244,7 +272,7 @@ function describeTask(plan: TaskPlan): string {
         figure(total.local.epsilon),
         describeSum(total),
         figure(total.aggregate.epsilon),
-        "(upper bound, invalid count included)",
+        "(upper, invalid count included)",
       ]),
       5,
     ),

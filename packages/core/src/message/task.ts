@@ -1,7 +1,7 @@
 import { LetheError } from "../error.ts";
 import { requireEpsilon } from "../privacy/probability.ts";
 import { createStatistic, type SchemeName, type StatisticSpec } from "../statistic/create.ts";
-import { checkHistogram, type HistogramMechanismName } from "../statistic/histogram.ts";
+import { checkHistogram, type HistogramMechanismName, requireHistogramEpsilon } from "../statistic/histogram.ts";
 import { checkMean } from "../statistic/mean.ts";
 import { MOST_TICKS, requireWhole } from "../statistic/statistic.ts";
 
@@ -92,7 +92,8 @@ export function statisticsOf({ ticks, metrics }: Task): readonly TaskStatistic[]
 function checkMetric(metric: Metric, ticks: number): void {
   if (metric.statistic === "histogram") checkHistogram({ ...metric, ticks });
   if (metric.statistic === "mean") checkMean({ ...metric, ticks });
-  else requireEpsilon(metric.localEpsilon);
+  if (metric.statistic === "occurrence") requireEpsilon(metric.localEpsilon);
+  if (metric.statistic === "histogram") requireHistogramEpsilon(metric.localEpsilon, metric.mechanism);
 }
 
 function requireUniqueNames(metrics: readonly Metric[]): void {

@@ -10,10 +10,15 @@ import {
   THOROUGH,
 } from "../privacy/index.ts";
 import { requireEpsilon } from "../privacy/probability.ts";
-import { bestMechanism, checkHistogram, type HistogramMechanismName } from "../statistic/histogram.ts";
+import {
+  bestMechanism,
+  checkHistogram,
+  type HistogramMechanismName,
+  requireHistogramEpsilon,
+} from "../statistic/histogram.ts";
 import type { StatisticSpec } from "../statistic/index.ts";
 import { MOST_TICKS, requireWhole } from "../statistic/statistic.ts";
-import { bucketErrors, informationTheoreticError, responseError } from "./standard-error.ts";
+import { bucketErrors, informationTheoreticError, responseError, Z95 } from "./standard-error.ts";
 
 /** What is given: a guarantee of the release, or of each device's answer, or a mean's noise; the others are computed at this δ. */
 export type Goal = { readonly delta: number } & (
@@ -71,12 +76,13 @@ export function planMetric(question: Question): MetricPlan {
 }
 
 /** Before anything takes long. */
-function checkQuestion({ statistic, ticks, edges, limit, goal, devices }: Question): void {
+function checkQuestion({ statistic, ticks, edges, limit, goal, devices, mechanism }: Question): void {
   requireWhole("devices", devices, 1, 1e9);
   requireWhole("ticks", ticks, 1, MOST_TICKS);
   if (statistic === "histogram") checkHistogram({ ticks, eventsPerTick: 1, edges, localEpsilon: 1 });
   if (statistic === "mean") requireWhole("limit", limit, 1, MOST_TICKS);
-  if ("localEpsilon" in goal) requireEpsilon(goal.localEpsilon);
+  if ("localEpsilon" in goal && statistic === "histogram") requireHistogramEpsilon(goal.localEpsilon, mechanism);
+  else if ("localEpsilon" in goal) requireEpsilon(goal.localEpsilon);
 }
 
 /** How many honest reports there are at least, if this share is missing. */
@@ -85,8 +91,6 @@ export function reportingDevices(devices: number, missing: number): number {
   // A hair more than the product, so that 10 − 10·0.1 is 9; never more than there are.
   return Math.max(1, Math.floor(devices * (1 - missing) * (1 + 1e-12)));
 }
-
-const Z95 = 1.959963984540054;
 
 interface Guarantees extends AggregateGuarantee {
   readonly localEpsilon: number;
@@ -99,7 +103,9 @@ function guaranteesOf({ reporting, goal, patience = THOROUGH }: Question, answer
     const { localEpsilon } = goal;
     return { localEpsilon, ...aggregateEpsilon(reporting, localEpsilon, goal.delta, answers, patience) };
   }
-  return { ...goal, ...localGuaranteeFor(reporting, goal.epsilon, goal.delta, answers, patience) };
+  const local = localGuaranteeFor(reporting, goal.epsilon, goal.delta, answers, patience);
+  // A release is never worse than its answers.
+  return { ...goal, ...local, epsilon: Math.min(goal.epsilon, local.localEpsilon) };
 }
 
 function planOccurrence(question: Question): MetricPlan {
@@ -122,14 +128,14 @@ function planHistogram(question: Question): MetricPlan {
   const { devices, reporting, ticks, edges } = question;
   const { mechanism, guarantees } = chooseMechanism(question);
   const { localEpsilon } = guarantees;
-  const { empty, full } = bucketErrors(mechanism, devices, edges.length, localEpsilon);
+  const { empty, full, detectable } = bucketErrors(mechanism, devices, edges.length, localEpsilon);
   return {
     mechanism,
     ...guarantees,
     reporting,
     standardError: empty,
     largestStandardError: Math.max(empty, full),
-    detectable: Math.ceil(Z95 * empty),
+    detectable: Math.ceil(detectable),
     informationTheoreticStandardError: informationTheoreticError(empty, ticks, devices),
     spec: { statistic: "histogram", ticks, eventsPerTick: 1, edges, localEpsilon, mechanism },
   };

@@ -13,6 +13,8 @@ export interface BucketErrors {
   readonly full: number;
   /** The root of the mean square over all buckets; it does not depend on where the devices are. */
   readonly average: number;
+  /** The count whose 95% interval is expected to begin at zero, with the error that it has itself. */
+  readonly detectable: number;
 }
 
 /** The errors of a histogram by each mechanism; `ifOne` and `ifZero` are the probabilities of telling a 1. */
@@ -30,7 +32,17 @@ export function bucketErrors(
     empty: Math.sqrt(empty),
     full: Math.sqrt(full),
     average: Math.sqrt((full + (buckets - 1) * empty) / buckets),
+    detectable: detectableCount(empty, (full - empty) / devices),
   };
+}
+
+/** The two-sided 95% quantile of the normal distribution. */
+export const Z95 = 1.959963984540054;
+
+/** c = z·√(empty + c·each), where each device in the bucket adds so much to the variance. */
+function detectableCount(empty: number, each: number): number {
+  const half = (Z95 * Z95 * each) / 2;
+  return half + Math.sqrt(half * half + Z95 * Z95 * empty);
 }
 
 function tellingProbabilities(

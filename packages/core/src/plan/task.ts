@@ -45,15 +45,21 @@ export interface TaskPlan {
   readonly reportBytes: number;
 }
 
-/** Prices a task as it stands. */
-export function planTask({ task, devices, missing, delta, windows }: TaskQuestion): TaskPlan {
+/** Prices a task as it stands. Many different metrics take seconds. */
+export function planTask(
+  { task, devices, missing, delta, windows }: TaskQuestion,
+  progress: (share: number) => void = () => {},
+): TaskPlan {
   const reporting = reportingDevices(task.minimumDevices, missing);
-  const priced = priceMetrics(task, devices, reporting, delta);
+  const priced = priceMetrics(task, devices, reporting, delta, (share) => progress(0.2 * share));
   const parameters = statisticsOf(task).map(({ spec, metrics }) => ({
     metrics,
     ...parametersFor(spec, devices, delta, task.scheme),
   }));
   const perWindow = totalCost(priced, 1, delta);
+  progress(windows === 1 ? 1 : 0.6);
+  const total = windows === 1 ? perWindow : totalCost(priced, windows, delta);
+  progress(1);
   return {
     task: task.task,
     devices,
@@ -61,7 +67,7 @@ export function planTask({ task, devices, missing, delta, windows }: TaskQuestio
     delta,
     metrics: priced.flatMap(({ names, plan: { spec, ...plan } }) => names.map((name) => ({ name, ...plan }))),
     perWindow,
-    total: windows === 1 ? perWindow : totalCost(priced, windows, delta),
+    total,
     parameters,
     stateBytes: parameters.reduce((sum, { stateBytes }) => sum + stateBytes, 0),
     reportBytes: parameters.reduce((sum, { reportBytes }) => sum + reportBytes, 0),
@@ -74,9 +80,16 @@ interface Priced {
   readonly plan: MetricPlan;
 }
 
-function priceMetrics(task: Task, devices: number, reporting: number, delta: number): Priced[] {
+function priceMetrics(
+  task: Task,
+  devices: number,
+  reporting: number,
+  delta: number,
+  progress: (share: number) => void,
+): Priced[] {
   const priced = new Map<string, Priced>();
-  for (const { name, ...metric } of task.metrics) {
+  for (const [i, { name, ...metric }] of task.metrics.entries()) {
+    progress(i / task.metrics.length);
     const key = JSON.stringify(metric);
     const known = priced.get(key);
     if (known) known.names.push(name);

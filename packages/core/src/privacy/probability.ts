@@ -31,8 +31,10 @@ export function drawOutcome(random: Randomness, ...probabilities: readonly numbe
 const LEAST_EPSILON = 1e-6;
 const MOST_EPSILON = 20;
 
-export function requireEpsilon(epsilon: number): void {
-  if (!(epsilon >= LEAST_EPSILON && epsilon <= MOST_EPSILON)) {
-    throw new RangeError(`localEpsilon is a number from ${LEAST_EPSILON} to ${MOST_EPSILON}, not ${epsilon}`);
+/** `answers` is how many answers share it equally. */
+export function requireEpsilon(epsilon: number, answers = 1): void {
+  if (!(epsilon >= answers * LEAST_EPSILON && epsilon <= answers * MOST_EPSILON)) {
+    const range = `${answers * LEAST_EPSILON} to ${answers * MOST_EPSILON}`;
+    throw new RangeError(`localEpsilon is a number from ${range}, not ${epsilon}`);
   }
 }

@@ -6,6 +6,7 @@ import {
   projectToHistogram,
 } from "../estimate/index.ts";
 import { createKaryResponse, drawKary, type KaryResponse } from "../privacy/kary-response.ts";
+import { requireEpsilon } from "../privacy/probability.ts";
 import { createRandomizedResponse, drawResponse, type RandomizedResponse } from "../privacy/randomized-response.ts";
 import { createUnaryEncoding, drawUnary, type UnaryEncoding } from "../privacy/unary-encoding.ts";
 import type { Randomness } from "../randomness/index.ts";
@@ -53,6 +54,14 @@ export function bucketName(edges: readonly number[], bucket: number): string {
   return next === first + 1 ? String(first) : `${first}–${next - 1}`;
 }
 
+/** How many buckets' bits differ between two devices. */
+const CHANGED_BUCKETS = 2;
+
+/** ε₀ in the range of the mechanism: each of its answers has its own limit. */
+export function requireHistogramEpsilon(localEpsilon: number, mechanism?: HistogramMechanismName): void {
+  requireEpsilon(localEpsilon, mechanism === "per-bucket" ? CHANGED_BUCKETS : 1);
+}
+
 /** Which has the least error at ε: K-ary response has less than unary encoding while K < 3e^ε + 2 [WBLJ17]. */
 export function bestMechanism(buckets: number, localEpsilon: number): HistogramMechanismName {
   return buckets < 3 * Math.exp(localEpsilon) + 2 ? "kary" : "unary";
@@ -67,8 +76,9 @@ export function histogramMechanism({ edges, localEpsilon, mechanism }: Histogram
   const name = mechanism ?? bestMechanism(buckets, localEpsilon);
   if (name === "kary") return { name, ...createKaryResponse(localEpsilon, buckets) };
   if (name === "unary") return { name, ...createUnaryEncoding(localEpsilon, buckets) };
-  const response = createRandomizedResponse(localEpsilon / 2);
-  return { name, buckets, ...response, localEpsilon: 2 * response.localEpsilon };
+  requireHistogramEpsilon(localEpsilon, name);
+  const response = createRandomizedResponse(localEpsilon / CHANGED_BUCKETS);
+  return { name, buckets, ...response, localEpsilon: CHANGED_BUCKETS * response.localEpsilon };
 }
 
 /** For every bucket what to tell: its bit, or 0 or 1 regardless. Decided without looking at any. */

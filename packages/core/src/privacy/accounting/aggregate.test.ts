@@ -142,6 +142,12 @@ describe("no call hangs, and what cannot be said is refused", () => {
     expect(gaussianEpsilon({ sigma2: 0.01, sensitivity: 1, devices: 2 }, 1e-6)).toBeGreaterThan(40);
     expect(gaussianDelta({ sigma2: 0.01, sensitivity: 1, devices: 2 }, 40)).toBeGreaterThan(0.99);
     expect(gaussianEpsilon({ sigma2: 0.2, sensitivity: 10, devices: 1 }, 1e-6)).toBeGreaterThan(200);
+    expect(gaussianEpsilon({ sigma2: 0.033, sensitivity: 30, devices: 2 }, 1e-10)).toBeGreaterThan(1000);
+    // Too weak for the grid: added up plainly.
+    const mean = gaussianCharge({ sigma2: 0.0712, sensitivity: 10, devices: 1 });
+    const alone = gaussianEpsilon({ sigma2: 0.0712, sensitivity: 10, devices: 1 }, 1e-6);
+    expect(composedEpsilon([mean, pureCharge(1)], 1e-6)).toBeGreaterThan(alone);
+    expect(composedEpsilon([mean, pureCharge(1)], 1e-6)).toBeLessThan(alone + 10);
   });
 
   it("very wide noise, also where ε is small", () => {
@@ -178,8 +184,35 @@ describe("no call hangs, and what cannot be said is refused", () => {
     const epsilon = composedEpsilon([large, pureCharge(0.001, 1_000_000)], 1e-6);
     expect(epsilon).toBeGreaterThan(composedEpsilon([pureCharge(0.001, 1_000_000)], 1e-6));
     expect(epsilon).toBeLessThan(8);
+    expect(composedEpsilon([pureCharge(1e-17, 2)], 1e-6)).toBe(0);
     const narrow = gaussianCharge({ sigma2: 0.1, sensitivity: 1, devices: 1000 }, 1000);
     expect(composedEpsilon([narrow], 1e-9)).toBeGreaterThan(1);
+  });
+});
+
+describe("close to ε₀, where differences cancel", () => {
+  it("δ is not below that of the answer alone in a crowd that tells nothing", () => {
+    // One device: δ = (e^ε₀ − e^ε)·κ for K-ary response, the same with κ = 1/(e^ε₀+1) for the others.
+    fc.assert(
+      fc.property(
+        fc.double({ min: 0.01, max: 19.9, noNaN: true }),
+        fc.double({ min: -13, max: -1, noNaN: true }),
+        (local, log) => {
+          const epsilon = local * (1 - 10 ** log);
+          const gap = local - epsilon;
+          const alone = (buckets: number): number =>
+            (Math.exp(epsilon) * Math.expm1(gap)) / (Math.exp(local) + buckets - 1);
+          const of = (how: Answers): number => aggregateDelta(1, local, epsilon, how).delta;
+          expect(of({ mechanism: "randomized-response" })).toBeGreaterThanOrEqual(alone(2));
+          expect(of({ mechanism: "kary", buckets: 7 })).toBeGreaterThanOrEqual(alone(7));
+          // Half of the mass of unary encoding is where the own bucket says nothing.
+          expect(of({ mechanism: "unary" })).toBeGreaterThanOrEqual(alone(2) / 2);
+        },
+      ),
+      { numRuns: 300, seed: 9 },
+    );
+    const kary: Answers = { mechanism: "kary", buckets: 3 };
+    expect(aggregateDelta(3, 19.706898204860543, 19.70689818797607, kary).delta).toBeGreaterThan(1.68e-8);
   });
 });
 

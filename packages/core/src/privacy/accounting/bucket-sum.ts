@@ -39,8 +39,8 @@ function pairAmong(inBucket: number, elsewhere: number, { one, zero }: BucketCoi
   return { inside, outside };
 }
 
-/** Of products and sums of doubles. */
-const ROUNDING = 2 ** -51;
+/** Of coins, products and sums of doubles. */
+const ROUNDING = 2 ** -47;
 
 /**
  * δ(ε) for a person who moves from one bucket to another, given the distributions of both sums. The likelihood ratio of each sum

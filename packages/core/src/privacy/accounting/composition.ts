@@ -2,7 +2,7 @@ import { requireDelta } from "./aggregate.ts";
 import { logBinomial } from "./binomial.ts";
 import type { Distribution } from "./coin-sum.ts";
 import { crossing } from "./crossing.ts";
-import { logMomentOf, meanOf, sumAround } from "./tilted-sum.ts";
+import { logMomentOf, meanOf, type Part, sumAround } from "./tilted-sum.ts";
 
 /** Something that is paid for: its δ(ε) for ε ≥ 0, in the worse of both directions, from above, and how often it happens. */
 export interface Charge {
@@ -39,33 +39,68 @@ export function repeatedDelta(times: number, localEpsilon: number, epsilon: numb
   return delta;
 }
 
-/** The grid's step is this share of the loss's standard deviation; it adds at most a quarter of its square to the variance. */
-const GRID = 1 / 12;
+/** The grid's step as a share of the loss's standard deviation, for few and for many; it adds at most a quarter of its square to the variance. */
+const FINE = 1 / 30;
+const COARSE = 1 / 12;
+const MANY = 100;
+/** Of the standard deviation of the whole sum. */
+const MOST_STEPS = 20_000;
 /** What may be lost to losses beyond the grid, as a share of δ. */
 const BEYOND = 1e-3;
 
 /** The total's (ε, δ) from above, at a given δ. */
 export function composedEpsilon(charges: readonly Charge[], delta: number): number {
   requireDelta(delta);
+  requireTimes(charges);
+  const [first] = charges;
+  if (first && charges.length === 1 && first.times === 1) return epsilonOf(first, delta);
   const losses = discretize(charges, delta);
+  // What is so weak that it has no finite loss to speak of can only be added up plainly.
+  if (losses.infinite >= delta / 2) return plainSum(charges, delta);
   if (losses.parts.length === 0) return 0;
   // Where nothing has a δ, the total is never more than the sum.
   const sum = charges.reduce((total, { pure = Number.POSITIVE_INFINITY, times }) => total + times * pure, 0);
-  if (losses.infinite >= delta) throw new RangeError("nothing so weak can be added up: its loss is unbounded");
   const most = Math.min(sum, chernoff(losses, delta));
   // No more digits than the grid has.
   return crossing((epsilon) => deltaOfSum(losses, epsilon), delta, most, 0, 0.9 * most, 1e-4);
 }
 
+/** Each with its share of δ; their ε add up. */
+function plainSum(charges: readonly Charge[], delta: number): number {
+  const times = charges.reduce((sum, charge) => sum + charge.times, 0);
+  return charges.reduce((sum, charge) => sum + charge.times * epsilonOf(charge, delta / times), 0);
+}
+
+/** The least ε of one charge at δ. */
+function epsilonOf(charge: Charge, delta: number): number {
+  let most = charge.pure ?? 1;
+  while (charge.delta(most) > delta) {
+    most *= 2;
+    if (most > LARGEST_EPSILON) throw new RangeError(`no epsilon below ${LARGEST_EPSILON} holds at delta ${delta}`);
+  }
+  return crossing(charge.delta, delta, most, 0, most / 2, 1e-4);
+}
+
+/** Beyond this no number says anything. */
+const LARGEST_EPSILON = 1e9;
+
+function requireTimes(charges: readonly Charge[]): void {
+  for (const { times } of charges) {
+    if (!Number.isInteger(times) || times < 1) throw new RangeError(`times is a whole number from 1 on, not ${times}`);
+  }
+}
+
 /** The total's (ε, δ) from above, at a given ε. */
 export function composedDelta(charges: readonly Charge[], epsilon: number): number {
+  requireTimes(charges);
+  if (!(epsilon >= 0)) throw new RangeError(`epsilon is a number from 0 on, not ${epsilon}`);
   return deltaOfSum(discretize(charges, 1e-12), epsilon);
 }
 
 /** Distributions of the privacy loss in steps, and the probability that it is infinite. */
 interface Losses {
   readonly step: number;
-  readonly parts: readonly (Distribution & { readonly times: number })[];
+  readonly parts: readonly Part[];
   readonly infinite: number;
 }
 
@@ -78,43 +113,41 @@ interface Losses {
  * distributions, 2022.
  */
 function discretize(charges: readonly Charge[], delta: number): Losses {
-  for (const { times } of charges) {
-    if (!Number.isInteger(times) || times < 1) throw new RangeError(`times is a whole number from 1 on, not ${times}`);
-  }
   const times = charges.reduce((sum, charge) => sum + charge.times, 0);
   const cut = (BEYOND * delta) / Math.max(1, times);
-  const ranged = charges.map((charge) => ({ ...charge, most: rangeOf(charge, cut) })).filter(({ most }) => most > 0);
-  if (ranged.length === 0) return { step: 1, parts: [], infinite: 0 };
+  const ranged = charges.map((charge) => ({ ...charge, most: rangeOf(charge, cut) }));
   const variance = ranged.reduce((sum, charge) => sum + charge.times * roughVariance(charge), 0);
-  // Without any finite loss one step will do.
-  const step = GRID * Math.sqrt(variance / times) || LARGEST_LOSS;
+  const share = Math.max(times > MANY ? COARSE : FINE, Math.sqrt(times) / MOST_STEPS);
+  const step = share * Math.sqrt(variance / times);
   let logFinite = 0;
-  const parts = ranged.map((charge) => {
-    const points = Math.max(1, Math.ceil(charge.most / step));
-    const { distribution, infinite } = connectDots(charge.delta, step, points);
-    logFinite += charge.times * Math.log1p(-infinite);
-    return { ...distribution, times: charge.times };
-  });
+  const parts: Part[] = [];
+  for (const { delta: curve, most, times: repeated } of ranged) {
+    const dots = step > 0 && most > 0 ? connectDots(curve, step, Math.ceil(most / step)) : undefined;
+    logFinite += repeated * Math.log1p(-Math.min(1, dots ? dots.infinite : curve(0)));
+    if (dots) parts.push({ ...dots.distribution, times: repeated });
+  }
   return { step, parts, infinite: -Math.expm1(logFinite) };
 }
 
 /** The variance of the loss on a grid of a few points. */
 function roughVariance({ delta, most }: Charge & { readonly most: number }): number {
+  if (most === 0) return 0;
   const POINTS = 16;
   const { first, probabilities } = connectDots(delta, most / POINTS, POINTS).distribution;
   return probabilities.reduce((sum, p, i) => sum + p * (((first + i) * most) / POINTS) ** 2, 0);
 }
 
-/** Larger losses count as infinite. */
-const LARGEST_LOSS = 1e6;
+/** Larger losses count as infinite: e^ε must be a number. */
+const LARGEST_LOSS = 500;
 
-/** From which ε on δ is below the cut. */
-function rangeOf({ delta }: Charge, cut: number): number {
-  if (delta(0) <= cut) return delta(0) === 0 ? 0 : 1e-9;
-  let most = 0.01;
-  while (delta(most) > cut && most < LARGEST_LOSS) most *= 2;
+/** From which ε on δ is below the cut; 0 if it always is. */
+function rangeOf({ delta, pure }: Charge, cut: number): number {
+  if (delta(0) <= cut) return 0;
+  let most = Math.min(pure ?? 1, LARGEST_LOSS);
+  while (delta(most) > cut && most < LARGEST_LOSS) most = Math.min(LARGEST_LOSS, 2 * most);
+  while (delta(most / 2) <= cut) most /= 2;
   let least = most / 2;
-  for (let i = 0; i < 5; i++) {
+  for (let i = 0; i < 4; i++) {
     const middle = (least + most) / 2;
     if (delta(middle) > cut) least = middle;
     else most = middle;

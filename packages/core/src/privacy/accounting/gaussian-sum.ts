@@ -33,7 +33,9 @@ export function gaussianDelta(sum: GaussianSum, epsilon: number): number {
   const delta =
     sum.devices === 1 || sum.sigma2 >= WIDE
       ? wideDelta(sum.devices * sum.sigma2, sum.sensitivity, epsilon)
-      : narrowDelta(sum, epsilon);
+      : epsilon <= MOST_TRANSFORMED
+        ? narrowDelta(sum, epsilon)
+        : weakDelta(sum, epsilon);
   // For rounding.
   return Math.min(1, delta * (1 + 1e-10));
 }
@@ -82,7 +84,7 @@ function wideDelta(sigma2: number, sensitivity: number, epsilon: number): number
  * f is computed from its characteristic function, tilted by θ = −ε/Δ (`tilted-sum.ts`): with g(x) = f(x)·e^{θx} the terms are
  * e^{−θx}·(g(x) − g(x−Δ)), and the last x that counts lies about Δ/2 above the maximum of g. As f still rises there, or has its own
  * maximum before, g is at least e^{−ε/2} times its maximum where it matters, and the errors of the transform, which are relative
- * to the maximum, stay small; they are added. Of the N frequencies of a window only the few count at which φⁿ is not yet nothing,
+ * to the maximum, stay small up to ε = 40; they are added. Of the N frequencies of a window only the few count at which φⁿ is not yet nothing,
  * and sums over x are geometric series.
  */
 function narrowDelta({ sigma2, sensitivity, devices }: GaussianSum, epsilon: number): number {
@@ -104,6 +106,50 @@ function narrowDelta({ sigma2, sensitivity, devices }: GaussianSum, epsilon: num
 
 /** Of one value of the tilted distribution: rounding of some hundred frequencies. */
 const TRANSFORM_ERROR = 1e-16;
+
+/** The ε up to which e^{−ε/2} is far above the transform's errors. */
+const MOST_TRANSFORMED = 40;
+
+/**
+ * For larger ε, where there is hardly any noise: f by squaring, with positive terms only; or, if that would take long, from above: the
+ * noise of the other devices can only lower δ.
+ */
+function weakDelta({ sigma2, sensitivity, devices }: GaussianSum, epsilon: number): number {
+  const alone = wideDelta(sigma2, sensitivity, epsilon);
+  if (devices * sigma2 > MOST_CONVOLVED) return alone;
+  const reach = Math.ceil(Math.sqrt(-2 * sigma2 * Math.log(LEAST))) + 1;
+  const total = totalWeight(sigma2);
+  let power = Float64Array.from(
+    { length: 2 * reach + 1 },
+    (_, i) => Math.exp(-((i - reach) ** 2) / (2 * sigma2)) / total,
+  );
+  let sum = Float64Array.of(1);
+  for (let rest = devices; rest > 0; rest = Math.floor(rest / 2)) {
+    if (rest % 2 === 1) sum = convolve(sum, power);
+    if (rest > 1) power = convolve(power, power);
+  }
+  let delta = 0;
+  for (let x = 0; x < sum.length; x++) {
+    const before = sum[x - sensitivity] ?? 0;
+    delta += Math.max(0, (sum[x] as number) - (before === 0 ? 0 : Math.exp(epsilon + Math.log(before))));
+  }
+  return Math.min(alone, delta + LEAST);
+}
+
+const MOST_CONVOLVED = 100;
+const LEAST = 1e-250;
+
+/** Of two distributions that are symmetric around the middle; what is below 10⁻²⁵⁰ at both ends is cut off. */
+function convolve(a: Float64Array<ArrayBuffer>, b: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
+  const product = new Float64Array(a.length + b.length - 1);
+  for (let i = 0; i < a.length; i++) {
+    for (let j = 0; j < b.length; j++)
+      product[i + j] = (product[i + j] as number) + (a[i] as number) * (b[j] as number);
+  }
+  let cut = 0;
+  while ((product[cut] as number) < LEAST && 2 * cut < product.length - 1) cut++;
+  return product.slice(cut, product.length - cut);
+}
 
 /** One frequency ω of the tilted distribution: re·cos ωx + im·sin ωx. */
 interface Wave {

@@ -32,9 +32,9 @@ export function karySumDelta(
     kappa,
     pair: { heads: 2 * kappa, tails: (e0 + buckets - 3) * kappa },
     rest: { heads: (buckets - 2) / (e0 + buckets - 3), tails: (e0 - 1) / (e0 + buckets - 3) },
-    gain: 1 + Math.exp(epsilon),
-    pairCost: Math.exp(epsilon),
-    charge: (kappa * Math.expm1(epsilon)) / keep,
+    spare: (Math.exp(epsilon) * Math.expm1(localEpsilon - epsilon)) / (e0 - 1),
+    cost: 1 + Math.exp(epsilon),
+    charge: Math.expm1(epsilon) / (e0 - 1),
   };
   const few = Math.floor(mostSpread ** 2 / (blanket.pair.heads * blanket.pair.tails));
   const delta = (excess: number, people: number): number => (keep * excess) / (people * kappa);
@@ -47,7 +47,10 @@ export function karySumDelta(
 /** The standard deviation of s = h_i + h_j up to which the sum is computed term by term, in milliseconds. */
 const MOST_SPREAD = 150;
 
-/** X in units of wK is gain·h_i − pairCost·s − charge·(s + r). */
+/**
+ * X in units of wK is h_i − e^ε·h_j − charge·(s + r), charge = (e^ε−1)/(e^ε₀−1); with h_i = s − h_j it is spare·s − cost·h_j − charge·r, where
+ * spare = 1 − charge and cost = 1 + e^ε. Nothing cancels in it where ε is close to ε₀.
+ */
 interface Blanket {
   readonly devices: number;
   readonly kappa: number;
@@ -55,13 +58,13 @@ interface Blanket {
   readonly pair: Coin;
   /** Of a person who is not in these: in another bucket of the blanket. */
   readonly rest: Coin;
-  readonly gain: number;
-  readonly pairCost: number;
+  readonly spare: number;
+  readonly cost: number;
   readonly charge: number;
 }
 
 /** E[X]₊, summed over s = h_i + h_j. */
-function exactExcess({ devices, pair, rest, gain, pairCost, charge }: Blanket): number {
+function exactExcess({ devices, pair, rest, spare, cost, charge }: Blanket): number {
   const mean = devices * pair.heads;
   const reach = reachOf(mean * pair.tails);
   const first = Math.max(1, Math.floor(mean - reach));
@@ -70,7 +73,7 @@ function exactExcess({ devices, pair, rest, gain, pairCost, charge }: Blanket): 
   let probability = Math.exp(logBinomial(devices, pair, first));
   let sum = 0;
   for (let s = first; s <= last; s++) {
-    sum += probability * excessGiven(s, devices - s, rest, restReach, gain, (pairCost + charge) * s, charge);
+    sum += probability * excessGiven(s, devices - s, rest, restReach, spare * s, cost, charge);
     probability *= ((devices - s) / (s + 1)) * (pair.heads / pair.tails);
   }
   return sum;
@@ -83,10 +86,10 @@ function exactExcess({ devices, pair, rest, gain, pairCost, charge }: Blanket): 
  * functions, which is at most 0.4748·ρ/(σ³√n) [Shevtsova, On the absolute constants in the Berry–Esseen type inequalities, 2011].
  * For the normal, E g = (s/√2π)(1 − a·m(a)) with s = σ√n, a = θs and m the Mills ratio.
  */
-function excessFromAbove({ devices, kappa, pair, rest, gain, pairCost, charge }: Blanket): number {
+function excessFromAbove({ devices, kappa, pair, rest, spare, cost, charge }: Blanket): number {
   const values: readonly (readonly [value: number, probability: number])[] = [
-    [gain - pairCost - charge, kappa],
-    [-pairCost - charge, kappa],
+    [spare, kappa],
+    [spare - cost, kappa],
     [-charge, rest.heads * pair.tails],
     [0, rest.tails * pair.tails],
   ];
@@ -117,30 +120,31 @@ function excessFromAbove({ devices, kappa, pair, rest, gain, pairCost, charge }:
 
 const FAIR: Coin = { heads: 0.5, tails: 0.5 };
 
-/** E[gain·h − cost − charge·r]₊ for h = Bin(s, ½) and r = Bin(people, coin), which strays at most by `reach`. */
+/** E[most − cost·h − charge·r]₊ for h = Bin(s, ½) and r = Bin(people, coin), which strays at most by `reach`. */
 function excessGiven(
   s: number,
   people: number,
   coin: Coin,
   reach: number,
-  gain: number,
+  most: number,
   cost: number,
   charge: number,
 ): number {
   const mean = people * coin.heads;
-  const least = Math.max(0, Math.floor(mean - reach));
-  const most = Math.min(people, Math.ceil(mean + reach));
-  // From here on h counts for some r, and from `whole` on for all.
-  let h = Math.floor((cost + charge * least) / gain) + 1;
-  const whole = Math.floor((cost + charge * most) / gain) + 1;
-  let probability = h > s ? 0 : Math.exp(logBinomial(s, FAIR, h));
+  const low = Math.max(0, Math.floor(mean - reach));
+  const high = Math.min(people, Math.ceil(mean + reach));
+  // From here down h counts for some r, and up to `whole` for all.
+  const start = Math.min(s, Math.floor((most - charge * low) / cost));
+  const whole = Math.floor((most - charge * high) / cost);
+  if (start < 0) return 0;
+  let probability = Math.exp(logBinomial(s, FAIR, start));
   let sum = 0;
-  for (; h <= s; h++) {
-    const net = gain * h - cost;
-    const term = probability * (h >= whole ? net - charge * mean : partOf(net));
+  for (let h = start; h >= 0; h--) {
+    const net = most - cost * h;
+    const term = probability * (h <= whole ? net - charge * mean : partOf(net));
     sum += term;
-    if (h > s / 2 && h > whole && term < 1e-17 * sum) break;
-    probability *= (s - h) / (h + 1);
+    if (h < s / 2 && h < whole && term < 1e-17 * sum) break;
+    probability *= h / (s - h + 1);
   }
   return sum;
 
