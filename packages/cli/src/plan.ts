@@ -210,7 +210,7 @@ function describeScheme({ scheme, set, dimension, t, z }: PlanParameters): strin
 }
 
 function describeTimes(measured: MeasuredCost | undefined): string {
-  if (!measured) return "not measured: a write takes seconds";
+  if (!measured) return "not measured: it would take seconds";
   const { write, seal, open } = measured;
   const times = [`write ${duration(write)}`];
   if (seal !== undefined) times.push(`seal ${duration(seal)}`);

@@ -42,7 +42,7 @@ export function repeatedDelta(times: number, localEpsilon: number, epsilon: numb
 /** The grid's step as a share of the loss's standard deviation, for few and for many; it adds at most a quarter of its square to the variance. */
 const FINE = 1 / 30;
 const COARSE = 1 / 12;
-const MANY = 100;
+const MANY = 20;
 /** Of the standard deviation of the whole sum. */
 const MOST_STEPS = 20_000;
 /** What may be lost to losses beyond the grid, as a share of δ. */
