@@ -206,7 +206,7 @@ export function aggregateCharge(devices: number, localEpsilon: number, answers: 
     pure: localEpsilon,
     delta: (epsilon) => {
       if (epsilon >= localEpsilon) return 0;
-      return roundedUp(accountant.worst(localEpsilon, epsilon, { candidates, tolerance: 5e-4, patience: 0.2 }).upper);
+      return roundedUp(accountant.worst(localEpsilon, epsilon, { candidates, tolerance: 1e-4, patience: 0.5 }).upper);
     },
   };
 }
