@@ -1,11 +1,30 @@
 /**
  * What went wrong at run time, as opposed to a caller's mistake (`TypeError`, `RangeError`).
  *
- * - `bad-encoding`: bytes that no honest encoder produces.
- * - `bad-task`: a task file that cannot be run; the message names the field.
+ * - `bad-encoding`: bytes or text that no honest encoder produces.
+ * - `bad-task`: a task that cannot be run; the message names the field.
+ * - `bad-signature`: not signed by the key that was expected.
  * - `undecryptable`: a ciphertext that holds no message of the scheme under this key.
+ * - `bad-data-folder`, `bad-key-file`: what a server keeps on disk is not, or no longer, what it can work with.
+ * - the rest are a service's refusals; `message/problem.ts` says which HTTP status each has.
  */
-export type LetheErrorCode = "bad-encoding" | "bad-task" | "undecryptable";
+export type LetheErrorCode =
+  | "bad-data-folder"
+  | "bad-encoding"
+  | "bad-key-file"
+  | "bad-signature"
+  | "bad-task"
+  | "no-keys-left"
+  | "rate-limited"
+  | "report-differs"
+  | "unauthorized"
+  | "undecryptable"
+  | "unknown-device"
+  | "unknown-task"
+  | "window-closed"
+  | "window-not-open"
+  | "wrong-size"
+  | "wrong-type";
 
 /** The one error for run-time failures. Messages never contain secret or received bytes, but for a bad task's field. */
 export class LetheError extends Error {

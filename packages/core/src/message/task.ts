@@ -3,7 +3,21 @@ import { requireEpsilon } from "../privacy/probability.ts";
 import { createStatistic, type SchemeName, type StatisticSpec } from "../statistic/create.ts";
 import { checkHistogram, type HistogramMechanismName, requireHistogramEpsilon } from "../statistic/histogram.ts";
 import { checkMean } from "../statistic/mean.ts";
-import { MOST_TICKS, requireWhole } from "../statistic/statistic.ts";
+import { MOST_TICKS } from "../statistic/statistic.ts";
+import {
+  type Fields,
+  list,
+  name,
+  number,
+  oneOf,
+  optional,
+  type Read,
+  readFields,
+  refuseUnknown,
+  requireObject,
+  whole,
+} from "./fields.ts";
+import { parseJson, quote, shorten } from "./json.ts";
 
 /** What an operator asks a fleet of devices, as written in a task file. */
 export interface Task {
@@ -59,13 +73,7 @@ export interface TaskStatistic {
  */
 export function parseTask(text: string): Task {
   try {
-    const task = readTask("", parseJson(text));
-    requireUniqueNames(task.metrics);
-    for (const [i, metric] of task.metrics.entries()) {
-      prefixed(`metrics[${i}].`, () => checkMetric(metric, task.ticks));
-    }
-    requireRunnable(task);
-    return task;
+    return requireRunnable(readFields("", requireObject("task", parseJson("task", text)), "a task", TASK_FIELDS));
   } catch (error) {
     if (error instanceof RangeError) throw new LetheError("bad-task", error.message);
     throw error;
@@ -88,6 +96,16 @@ export function statisticsOf({ ticks, metrics }: Task): readonly TaskStatistic[]
   return occurrences.length > 0 ? [ledger, ...others] : others;
 }
 
+/** The same task, if its fields, each of which is fine, go together; else a `RangeError` as for a single field. */
+export function requireRunnable<T extends Task>(task: T): T {
+  requireUniqueNames(task.metrics);
+  for (const [i, metric] of task.metrics.entries()) {
+    prefixed(`metrics[${i}].`, () => checkMetric(metric, task.ticks));
+  }
+  requireRoom(task);
+  return task;
+}
+
 /** The rules that the statistics have for their own fields. */
 function checkMetric(metric: Metric, ticks: number): void {
   if (metric.statistic === "histogram") checkHistogram({ ...metric, ticks });
@@ -107,8 +125,8 @@ function requireUniqueNames(metrics: readonly Metric[]): void {
   }
 }
 
-/** Fields that are fine one by one can still ask for more than a ciphertext holds. */
-function requireRunnable(task: Task): void {
+/** Metrics that are fine by themselves can still ask for more than a ciphertext holds. */
+function requireRoom(task: Task): void {
   const places = new Map(task.metrics.map(({ name }, i) => [name, i]));
   // Choosing lattice parameters takes tens of milliseconds, and many metrics may ask the same.
   const runnable = new Set<string>();
@@ -132,19 +150,7 @@ function prefixed(prefix: string, check: () => void): void {
   }
 }
 
-/** Reads what is at a path, `undefined` if nothing is. What does not belong there is a `RangeError` for `parseTask`. */
-type Read<T> = (path: string, value: unknown) => T;
-type Fields<T> = { readonly [Name in keyof T]-?: Read<T[Name]> };
-type JsonObject = Readonly<Record<string, unknown>>;
-
 const DAY = 86_400;
-
-const name: Read<string> = (path, value) => {
-  if (typeof value === "string" && /^[a-z][a-z0-9.-]{0,63}$/.test(value)) return value;
-  return refuse(path, "is a letter a-z and up to 63 more of a-z, 0-9, . and -", value);
-};
-
-const number: Read<number> = (path, value) => (typeof value === "number" ? value : refuse(path, "is a number", value));
 
 const OCCURRENCE: Fields<OccurrenceMetric> = {
   name,
@@ -184,7 +190,7 @@ const mode: Read<"one-server"> = (path, value) => {
   return oneOf("one-server")(path, value);
 };
 
-const TASK: Fields<Task> = {
+export const TASK_FIELDS: Fields<Task> = {
   version: whole(1, Number.MAX_SAFE_INTEGER),
   task: name,
   tickSeconds: whole(1, 31 * DAY),
@@ -195,149 +201,3 @@ const TASK: Fields<Task> = {
   minimumDevices: whole(1, 1e9),
   metrics: list("metrics", readMetric, 1, 10_000),
 };
-
-const readTask: Read<Task> = (path, value) => readFields(path, requireObject("task", value), "a task", TASK);
-
-function whole(least: number, most: number): Read<number> {
-  return (path, value) => {
-    const found = number(path, value);
-    requireWhole(path, found, least, most);
-    return found;
-  };
-}
-
-function oneOf<Name extends string>(...names: readonly Name[]): Read<Name> {
-  return (path, value) =>
-    names.find((known) => known === value) ??
-    refuse(path, `is ${names.length > 1 ? "one of " : ""}${names.join(", ")}`, value);
-}
-
-function optional<T>(read: Read<T>, otherwise: T): Read<T> {
-  return (path, value) => (value === undefined ? otherwise : read(path, value));
-}
-
-function list<T>(what: string, read: Read<T>, least: number, most: number): Read<readonly T[]> {
-  const must = `is a list of ${Number.isFinite(most) ? `${least} to ${most} ` : ""}${what}`;
-  return (path, value) => {
-    if (!Array.isArray(value)) return refuse(path, must, value);
-    if (value.length < least || value.length > most) throw new RangeError(`${path} ${must}, not of ${value.length}`);
-    return value.map((entry: unknown, i) => read(`${path}[${i}]`, entry));
-  };
-}
-
-function requireObject(path: string, value: unknown): JsonObject {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? (value as JsonObject) : refuse(path, "is an object", value);
-}
-
-function readFields<T>(path: string, found: JsonObject, what: string, fields: Fields<T>): T {
-  refuseUnknown(path, found, what, fields);
-  const entries = Object.entries<Read<unknown>>(fields)
-    .map(([field, read]) => [field, read(within(path, field), found[field])] as const)
-    .filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as T;
-}
-
-function refuseUnknown(path: string, found: JsonObject, what: string, fields: object): void {
-  const unknown = Object.keys(found).find((field) => !Object.hasOwn(fields, field));
-  if (unknown === undefined) return;
-  const near = [1, 2].flatMap((edits) => Object.keys(fields).filter((known) => isNear(unknown, known, edits)));
-  const hint = near[0] === undefined ? "" : `; did you mean ${near[0]}?`;
-  throw new RangeError(`${within(path, unknown)} is not a field of ${what}${hint}`);
-}
-
-/** Whether so many insertions, deletions and replacements of characters can turn one into the other. */
-function isNear(a: string, b: string, edits: number): boolean {
-  let same = 0;
-  while (same < a.length && a[same] === b[same]) same++;
-  const [restA, restB] = [a.slice(same), b.slice(same)];
-  if (Math.max(restA.length, restB.length) <= edits) return true;
-  if (edits === 0) return false;
-  const [nextA, nextB] = [restA.slice(1), restB.slice(1)];
-  return isNear(nextA, restB, edits - 1) || isNear(restA, nextB, edits - 1) || isNear(nextA, nextB, edits - 1);
-}
-
-function within(path: string, field: string): string {
-  if (!/^\w{1,60}$/.test(field)) return `${path}[${quote(field)}]`;
-  return path === "" ? field : `${path}.${field}`;
-}
-
-function refuse(path: string, must: string, value: unknown): never {
-  throw new RangeError(value === undefined ? `${path} is missing` : `${path} ${must}, not ${quote(value)}`);
-}
-
-const MOST_QUOTED = 60;
-
-/** A received value for a line of text: short, and without characters that a terminal would obey. */
-function quote(value: unknown): string {
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "object" && value !== null) return "an object";
-  if (typeof value !== "string") return String(value);
-  const escaped = JSON.stringify(value.slice(0, MOST_QUOTED)).replace(
-    /[\p{C}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
-  return shorten(escaped);
-}
-
-function shorten(text: string): string {
-  // A cut must not halve a character of two code units.
-  return text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED - 1).replace(/\p{Cs}$/u, "")}…` : text;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Engines word this differently, and most do not say where.
-    const position = jsonMistake(text);
-    const lines = text.slice(0, position).split("\n");
-    const place = `line ${lines.length}, column ${(lines.at(-1) as string).length + 1}`;
-    const [unexpected] = /^(?:[^\s,:[\]{}]+|.|$)/su.exec(text.slice(position, position + MOST_QUOTED + 1)) ?? [""];
-    const what = unexpected === "" ? `it ends too early, at ${place}` : `unexpected ${quote(unexpected)} at ${place}`;
-    throw new RangeError(`task is not JSON: ${what}`);
-  }
-}
-
-const JSON_SPACE = /[ \t\n\r]*/y;
-const JSON_MARK = /[{}[\],:]/y;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON strings have none
-const JSON_STRING = /"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[^"\\\x00-\x1f]*)*"/y;
-const JSON_WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
-
-/** The start of the first token that is malformed or out of place, or the text's length if it lacks its end. */
-function jsonMistake(text: string): number {
-  let position = 0;
-  const skip = (pattern: RegExp): boolean => {
-    pattern.lastIndex = position;
-    const found = pattern.test(text);
-    if (found) position = pattern.lastIndex;
-    return found;
-  };
-  // What may come next, a character each: "s" is a string, "w" a number or word.
-  const value = "{[sw";
-  const closers: string[] = [];
-  let allowed = value;
-  for (;;) {
-    skip(JSON_SPACE);
-    const start = position;
-    const kind = skip(JSON_STRING) ? "s" : skip(JSON_WORD) ? "w" : skip(JSON_MARK) ? text.charAt(start) : "";
-    if (kind === "" || !allowed.includes(kind)) return start;
-    if (kind === "{") {
-      closers.push("}");
-      allowed = "s}";
-    } else if (kind === "[") {
-      closers.push("]");
-      allowed = `${value}]`;
-    } else if (kind === ":") {
-      allowed = value;
-    } else if (kind === ",") {
-      allowed = closers.at(-1) === "}" ? "s" : value;
-    } else if (kind === "s" && !allowed.includes("w")) {
-      allowed = ":";
-    } else {
-      if (kind === closers.at(-1)) closers.pop();
-      allowed = closers.length > 0 ? `,${closers.at(-1)}` : "";
-    }
-  }
-}

@@ -1,0 +1,77 @@
+const MOST_QUOTED = 60;
+
+/** A received value for a line of text: short, and without characters that a terminal would obey. */
+export function quote(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object" && value !== null) return "an object";
+  if (typeof value !== "string") return String(value);
+  const escaped = JSON.stringify(value.slice(0, MOST_QUOTED)).replace(
+    /[\p{C}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
+  return shorten(escaped);
+}
+
+export function shorten(text: string): string {
+  // A cut must not halve a character of two code units.
+  return text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED - 1).replace(/\p{Cs}$/u, "")}…` : text;
+}
+
+/** Any JSON value; `what` names it if the text is none, in a `RangeError` that says where the mistake is. */
+export function parseJson(what: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Engines word this differently, and most do not say where.
+    const position = jsonMistake(text);
+    const lines = text.slice(0, position).split("\n");
+    const place = `line ${lines.length}, column ${(lines.at(-1) as string).length + 1}`;
+    const [unexpected] = /^(?:[^\s,:[\]{}]+|.|$)/su.exec(text.slice(position, position + MOST_QUOTED + 1)) ?? [""];
+    const mistake =
+      unexpected === "" ? `it ends too early, at ${place}` : `unexpected ${quote(unexpected)} at ${place}`;
+    throw new RangeError(`${what} is not JSON: ${mistake}`);
+  }
+}
+
+const JSON_SPACE = /[ \t\n\r]*/y;
+const JSON_MARK = /[{}[\],:]/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON strings have none
+const JSON_STRING = /"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[^"\\\x00-\x1f]*)*"/y;
+const JSON_WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+
+/** The start of the first token that is malformed or out of place, or the text's length if it lacks its end. */
+function jsonMistake(text: string): number {
+  let position = 0;
+  const skip = (pattern: RegExp): boolean => {
+    pattern.lastIndex = position;
+    const found = pattern.test(text);
+    if (found) position = pattern.lastIndex;
+    return found;
+  };
+  // What may come next, a character each: "s" is a string, "w" a number or word.
+  const value = "{[sw";
+  const closers: string[] = [];
+  let allowed = value;
+  for (;;) {
+    skip(JSON_SPACE);
+    const start = position;
+    const kind = skip(JSON_STRING) ? "s" : skip(JSON_WORD) ? "w" : skip(JSON_MARK) ? text.charAt(start) : "";
+    if (kind === "" || !allowed.includes(kind)) return start;
+    if (kind === "{") {
+      closers.push("}");
+      allowed = "s}";
+    } else if (kind === "[") {
+      closers.push("]");
+      allowed = `${value}]`;
+    } else if (kind === ":") {
+      allowed = value;
+    } else if (kind === ",") {
+      allowed = closers.at(-1) === "}" ? "s" : value;
+    } else if (kind === "s" && !allowed.includes("w")) {
+      allowed = ":";
+    } else {
+      if (kind === closers.at(-1)) closers.pop();
+      allowed = closers.length > 0 ? `,${closers.at(-1)}` : "";
+    }
+  }
+}

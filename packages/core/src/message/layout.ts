@@ -1,0 +1,34 @@
+import type { DeviceKeyContext } from "../encryption/index.ts";
+import { createStatistic, type Statistic } from "../statistic/create.ts";
+import { statisticsOf, type Task, type TaskStatistic } from "./task.ts";
+
+/** A statistic of a task with its place in the messages: parts follow one another in this order. */
+export interface LayoutPart extends TaskStatistic, Statistic {
+  /** The index of its first ciphertext in key derivation. */
+  readonly firstKey: number;
+}
+
+/** Everything that device and server derive from a task: the same bytes at the same places. */
+export type TaskLayout = readonly LayoutPart[];
+
+/** More than a statistic has ciphertexts, so that no two share a key. */
+const KEYS_PER_STATISTIC = 2 ** 16;
+
+/** Choosing lattice parameters takes tens of milliseconds a statistic: keep the layout. */
+export function layoutOf(task: Task): TaskLayout {
+  const known = new Map<string, Statistic>();
+  return statisticsOf(task).map(({ spec, metrics }, i) => {
+    const key = JSON.stringify(spec);
+    const statistic = known.get(key) ?? createStatistic(task.scheme, spec);
+    known.set(key, statistic);
+    return { spec, metrics, ...statistic, firstKey: i * KEYS_PER_STATISTIC };
+  });
+}
+
+/** What the keys of one part are bound to. */
+export function keyContextOf(
+  part: LayoutPart,
+  { task, window, device, role }: Omit<DeviceKeyContext, "index">,
+): DeviceKeyContext {
+  return { task, window, device, role, index: part.firstKey };
+}

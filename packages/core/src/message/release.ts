@@ -1,0 +1,94 @@
+/** One figure with its error bars. */
+export interface Figure {
+  /** Unbiased; may be negative or exceed the number of devices. */
+  readonly estimate: number;
+  readonly standardError: number;
+  /** 95%. */
+  readonly interval: readonly [low: number, high: number];
+  /** The nearest value that could be true. */
+  readonly consistent: number;
+}
+
+export interface BucketFigure extends Figure {
+  /** "0", "2–4", "5+". */
+  readonly bucket: string;
+}
+
+interface ReleasedGuarantee {
+  readonly name: string;
+  readonly mechanism: string;
+  /** What the server learns of one device through this metric; of a mean at `delta`. */
+  readonly localEpsilon: number;
+  /** What this release reveals of one device through this metric, if all that reported are honest. */
+  readonly epsilon: number;
+  readonly delta: number;
+  readonly bound: "exact" | "upper";
+}
+
+export type ReleasedMetric = ReleasedGuarantee &
+  (
+    | ({ readonly statistic: "occurrence" | "mean" } & Figure)
+    | { readonly statistic: "histogram"; readonly buckets: readonly BucketFigure[] }
+  );
+
+/** How many requests were refused, by public reason. */
+export type Refused = Readonly<Record<string, number>>;
+
+interface Outcome {
+  readonly task: string;
+  /** Of the task. */
+  readonly version: number;
+  readonly window: number;
+  /** Unix seconds: when the window began and ended, and when this was made. */
+  readonly from: number;
+  readonly to: number;
+  readonly at: number;
+  readonly enrolled: number;
+  readonly received: number;
+  readonly refused: Refused;
+}
+
+/** What a window's reports told. Made once, never changed. */
+export interface Release extends Outcome {
+  readonly status: "released";
+  /** How many reports were found invalid when opened: never the exact number, but with noise of this standard error. */
+  readonly invalid: { readonly estimate: number; readonly standardError: number; readonly epsilon: number };
+  readonly metrics: readonly ReleasedMetric[];
+  /** All metrics together, what a device pays for this window. */
+  readonly privacy: {
+    readonly local: { readonly sum?: number; readonly epsilon: number; readonly delta: number };
+    readonly aggregate: { readonly epsilon: number; readonly delta: number; readonly bound: "upper" };
+  };
+}
+
+/** A window that closed with fewer reports than `minimumDevices`: nothing is told. */
+export interface Withheld extends Outcome {
+  readonly status: "not-enough";
+  /** How many more it would have taken. */
+  readonly missing: number;
+}
+
+export type ReleaseOrWithheld = Release | Withheld;
+
+/**
+ * - `not-open`: devices may enrol, nothing is counted yet;
+ * - `open`: running; `grace`: over, reports are still accepted;
+ * - `closed`: no more reports, the release is being made;
+ * - `released` or `not-enough`: done.
+ */
+export type WindowState = "not-open" | "open" | "grace" | "closed" | "released" | "not-enough";
+
+export interface WindowStatus {
+  readonly task: string;
+  readonly version: number;
+  readonly window: number;
+  readonly state: WindowState;
+  /** Unix seconds: beginning, end, and when it closes by itself. */
+  readonly from: number;
+  readonly to: number;
+  readonly closes: number;
+  readonly enrolled: number;
+  readonly received: number;
+  readonly minimumDevices: number;
+  readonly refused: Refused;
+}
