@@ -1,0 +1,51 @@
+import type { ProblemCode } from "@lethe/core/message";
+import type { z } from "zod";
+
+/** A request whose parameters, type and size were checked. */
+export interface Asked<Parameters> {
+  readonly parameters: Parameters;
+  readonly body: Uint8Array;
+  /** What follows `Authorization: Bearer`. */
+  readonly bearer: string | undefined;
+  readonly address: string;
+}
+
+export interface Answered {
+  readonly status: number;
+  /** JSON text. */
+  readonly body?: string;
+}
+
+/** What a body may be: `bytes` gives the only size it may have, before any of it is read. */
+export type BodyRule<Parameters> =
+  | { readonly type: "application/octet-stream"; readonly bytes: (parameters: Parameters) => number }
+  | {
+      readonly type: "application/json";
+      readonly most: number;
+      readonly optional?: true;
+      readonly schema: z.ZodType<unknown>;
+    };
+
+/** One endpoint: what it takes, what it answers, who may ask, and the handler. */
+export interface Route<Parameters> {
+  readonly method: "GET" | "POST" | "PUT";
+  /** As OpenAPI writes it. */
+  readonly path: string;
+  readonly summary: string;
+  /** Whether pages of any origin may ask. */
+  readonly anyOrigin?: true;
+  readonly admin?: true;
+  /** From texts, of the path and the query. */
+  readonly parameters: z.ZodType<Parameters>;
+  readonly body?: BodyRule<Parameters>;
+  readonly answers: Readonly<Record<number, { readonly description: string; readonly schema?: z.ZodType<unknown> }>>;
+  readonly refusals: readonly ProblemCode[];
+  /** Before the body is read: throws what can be refused already. */
+  readonly before?: (parameters: Parameters) => void;
+  readonly handle: (asked: Asked<Parameters>) => Promise<Answered>;
+}
+
+/** So that the types of a route's parts fit one another. */
+export function route<Parameters>(definition: Route<Parameters>): Route<unknown> {
+  return definition as unknown as Route<unknown>;
+}

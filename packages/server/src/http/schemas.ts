@@ -1,0 +1,153 @@
+import type { Problem, Release, ReleaseOrWithheld, Task, WindowStatus, Withheld } from "@lethe/core/message";
+import { z } from "zod";
+
+/** The shapes of what goes over HTTP, for checking parameters and for the OpenAPI description. */
+const whole = z.int().min(0);
+const bytes = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]*$/)
+  .describe("base64url");
+
+export const taskName: z.ZodType<string> = z.string().regex(/^[a-z][a-z0-9.-]{0,63}$/);
+/** Decimal, without leading zeros. */
+export const windowNumber: z.ZodType<number, string> = z
+  .string()
+  .regex(/^(0|[1-9]\d{0,14})$/)
+  .transform(Number);
+export const deviceId: z.ZodType<string> = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{22}$/)
+  .describe("16 bytes in base64url");
+
+const common = { name: taskName, localEpsilon: z.number() };
+export const task: z.ZodType<unknown> = z.strictObject({
+  version: z.int().min(1),
+  task: taskName,
+  tickSeconds: z.int().min(1),
+  ticks: z.int().min(1),
+  graceSeconds: whole,
+  mode: z.literal("one-server"),
+  scheme: z.enum(["lattice", "elgamal"]),
+  minimumDevices: z.int().min(1),
+  metrics: z
+    .array(
+      z.discriminatedUnion("statistic", [
+        z.strictObject({ ...common, statistic: z.literal("occurrence") }),
+        z.strictObject({
+          ...common,
+          statistic: z.literal("histogram"),
+          edges: z.array(whole).min(2),
+          eventsPerTick: z.int().min(1).default(1),
+          mechanism: z.enum(["kary", "unary", "per-bucket"]).exactOptional(),
+        }),
+        z.strictObject({
+          name: taskName,
+          statistic: z.literal("mean"),
+          limit: z.int().min(1),
+          sigma: z.number(),
+          eventsPerTick: z.int().min(1).default(1),
+        }),
+      ]),
+    )
+    .min(1),
+}) satisfies z.ZodType<Task>;
+
+export const signedManifest: z.ZodType<unknown> = z.strictObject({
+  manifest: z.string().describe("the manifest's text, JSON; the signature covers its UTF-8 bytes"),
+  signature: bytes.describe("Ed25519, base64url"),
+});
+
+export const enrolment: z.ZodType<unknown> = z.strictObject({
+  device: deviceId,
+  uploadToken: z.string(),
+  manifestHash: bytes,
+  keys: z.array(z.strictObject({ role: z.enum(["tally", "leader", "helper"]), publicKeys: bytes, signature: bytes })),
+});
+
+const refused = z.record(z.string(), whole).describe("requests refused, by reason");
+const figure = {
+  estimate: z.number(),
+  standardError: z.number(),
+  interval: z.tuple([z.number(), z.number()]).describe("95%"),
+  consistent: z.number(),
+};
+const guarantee = {
+  name: taskName,
+  mechanism: z.string(),
+  localEpsilon: z.number(),
+  epsilon: z.number(),
+  delta: z.number(),
+  bound: z.enum(["exact", "upper"]),
+};
+const outcome = {
+  task: taskName,
+  version: whole,
+  window: whole,
+  from: whole,
+  to: whole,
+  at: whole,
+  enrolled: whole,
+  received: whole,
+  refused,
+};
+const released = z.strictObject({
+  status: z.literal("released"),
+  ...outcome,
+  invalid: z.strictObject({ estimate: z.int(), standardError: z.number(), epsilon: z.number() }),
+  metrics: z.array(
+    z.discriminatedUnion("statistic", [
+      z.strictObject({ ...guarantee, statistic: z.enum(["occurrence", "mean"]), ...figure }),
+      z.strictObject({
+        ...guarantee,
+        statistic: z.literal("histogram"),
+        buckets: z.array(z.strictObject({ bucket: z.string(), ...figure })),
+      }),
+    ]),
+  ),
+  privacy: z.strictObject({
+    local: z.strictObject({ sum: z.number().exactOptional(), epsilon: z.number(), delta: z.number() }),
+    aggregate: z.strictObject({ epsilon: z.number(), delta: z.number(), bound: z.literal("upper") }),
+  }),
+}) satisfies z.ZodType<Release>;
+const withheld = z.strictObject({
+  status: z.literal("not-enough"),
+  missing: whole.describe("how many more devices it would have taken"),
+  ...outcome,
+}) satisfies z.ZodType<Withheld>;
+
+export const release: z.ZodType<ReleaseOrWithheld> = z.discriminatedUnion("status", [released, withheld]);
+export const releases: z.ZodType<unknown> = z.strictObject({ releases: z.array(release) });
+
+export const windowStatus: z.ZodType<WindowStatus> = z.strictObject({
+  task: taskName,
+  version: whole,
+  window: whole,
+  state: z.enum(["not-open", "open", "grace", "closed", "released", "not-enough"]),
+  from: whole,
+  to: whole,
+  closes: whole,
+  enrolled: whole,
+  received: whole,
+  minimumDevices: whole,
+  refused,
+});
+
+export const tasks: z.ZodType<unknown> = z.strictObject({
+  tasks: z.array(
+    z.strictObject({
+      task: taskName,
+      operatorKey: z.string(),
+      windowSeconds: whole,
+      window: whole.describe("the running one"),
+      versions: z.array(z.strictObject({ version: whole, fromWindow: whole, metrics: whole })),
+    }),
+  ),
+});
+
+export const problem: z.ZodType<Problem> = z.strictObject({
+  type: z.string(),
+  title: z.string(),
+  status: whole,
+  code: z.string() as unknown as z.ZodType<Problem["code"]>,
+  detail: z.string(),
+});

@@ -1,0 +1,191 @@
+import { timingSafeEqual } from "node:crypto";
+import { LetheError } from "@lethe/core/error";
+import { isProblemCode, type ProblemCode, problemOf } from "@lethe/core/message";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import { hashOf } from "../intake/upload.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Route } from "./route.ts";
+
+export interface HttpOptions {
+  readonly routes: readonly Route<unknown>[];
+  readonly adminToken: string;
+  readonly trustProxy: boolean;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** For a request that was refused after its parameters were read. */
+  readonly onRefused: (route: Route<unknown>, parameters: unknown, code: ProblemCode) => void;
+}
+
+const REQUEST_TIMEOUT_MS = 60_000;
+/** A longer body that was refused is not read to its end: the connection closes. */
+const MOST_DRAINED = 16_000_000;
+const RETRY_AFTER_SECONDS: Partial<Record<ProblemCode, number>> = { "rate-limited": 5, "no-keys-left": 1 };
+
+/** What the checks before the body leave for those after. */
+interface Checked {
+  readonly route: Route<unknown>;
+  parameters?: unknown;
+}
+
+/** Serves the routes. Every refusal is a problem of the one table; nothing a client sends ends in a 5xx of its own making. */
+export function createHttp(options: HttpOptions): FastifyInstance {
+  const app = fastify({
+    trustProxy: options.trustProxy,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Requests are logged below, without their paths: those hold device ids, which belong in no log.
+    logger: false,
+    forceCloseConnections: "idle",
+    routerOptions: { maxParamLength: 200 },
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  const checked = new WeakMap<FastifyRequest, Checked>();
+  const pathOf = (route: Route<unknown>): string => route.path.replaceAll(/\{(\w+)\}/g, ":$1");
+
+  for (const route of options.routes) {
+    app.route({
+      method: route.method,
+      url: pathOf(route),
+      bodyLimit: MOST_DRAINED,
+      onRequest: async (request, reply) => {
+        if (route.anyOrigin) allowAnyOrigin(reply);
+        const state: Checked = { route };
+        checked.set(request, state);
+        if (route.admin) requireAdmin(request, options.adminToken);
+        state.parameters = readParameters(route, request);
+        checkBody(route, request, state.parameters);
+        route.before?.(state.parameters);
+      },
+      handler: async (request, reply) => {
+        const answer = await route.handle({
+          parameters: checked.get(request)?.parameters,
+          body: request.body instanceof Uint8Array ? request.body : new Uint8Array(),
+          bearer: bearerOf(request),
+          address: request.ip,
+        });
+        reply.code(answer.status);
+        return answer.body === undefined ? reply.send() : reply.type("application/json").send(answer.body);
+      },
+    });
+  }
+  for (const path of new Set(options.routes.filter(({ anyOrigin }) => anyOrigin).map(pathOf))) {
+    app.options(path, (_request, reply) => preflight(reply));
+  }
+
+  app.addHook("onSend", async (_request, reply) => {
+    reply.header("cache-control", "no-store");
+    reply.header("x-content-type-options", "nosniff");
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    const route = request.routeOptions.url ?? "unknown";
+    options.metrics.request(request.method, route, reply.statusCode, reply.elapsedTime / 1000);
+    options.log.debug({ method: request.method, route, status: reply.statusCode }, "request");
+  });
+  app.setNotFoundHandler((_request, reply) => {
+    const body = { type: "about:blank", title: "Not found", status: 404, detail: "there is nothing at this path" };
+    return reply.code(404).type("application/problem+json").send(JSON.stringify(body));
+  });
+  app.setErrorHandler((error: unknown, request, reply) => {
+    const refusal = refusalOf(error);
+    if (!refusal) {
+      // The message may quote what was sent; the stack says where it happened.
+      options.log.error({ where: (error as Error)?.stack?.split("\n").slice(1, 4) }, "request failed");
+      const body = {
+        type: "about:blank",
+        title: "Internal error",
+        status: 500,
+        detail: "the service failed: try again",
+      };
+      return reply.code(500).type("application/problem+json").send(JSON.stringify(body));
+    }
+    options.metrics.refused(refusal.code);
+    const state = checked.get(request);
+    if (state?.parameters !== undefined) options.onRefused(state.route, state.parameters, refusal.code);
+    return sendProblem(request, reply, refusal.code, refusal.detail);
+  });
+  return app;
+}
+
+function sendProblem(request: FastifyRequest, reply: FastifyReply, code: ProblemCode, detail: string): FastifyReply {
+  const problem = problemOf(code, detail);
+  const retryAfter = RETRY_AFTER_SECONDS[code];
+  if (retryAfter !== undefined) reply.header("retry-after", retryAfter);
+  if (code === "unauthorized") reply.header("www-authenticate", "Bearer");
+  if (Number(request.headers["content-length"] ?? 0) > MOST_DRAINED) reply.header("connection", "close");
+  return reply.code(problem.status).type("application/problem+json").send(JSON.stringify(problem));
+}
+
+/** Our own errors, and what fastify finds wrong with a request, in terms of the one table. */
+function refusalOf(error: unknown): { code: ProblemCode; detail: string } | undefined {
+  if (error instanceof LetheError) {
+    return isProblemCode(error.code) ? { code: error.code, detail: error.message } : undefined;
+  }
+  const { code, statusCode = 500 } = error as { code?: string; statusCode?: number };
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return { code: "wrong-size", detail: "the body is too long" };
+  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return { code: "wrong-type", detail: "the body has no known type" };
+  return statusCode < 500 ? { code: "bad-encoding", detail: "the request cannot be read" } : undefined;
+}
+
+function readParameters(route: Route<unknown>, request: FastifyRequest): unknown {
+  const texts = { ...(request.query as Record<string, string>), ...(request.params as Record<string, string>) };
+  const read = route.parameters.safeParse(texts);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  const unknown = issue?.code === "unrecognized_keys" ? issue.keys[0] : undefined;
+  const detail =
+    unknown === undefined ? `${issue?.path.join(".")} is not of the right form` : "there is a parameter too many";
+  throw new LetheError("bad-encoding", detail);
+}
+
+/** Type and size, from the headers alone. */
+function checkBody({ body }: Route<unknown>, request: FastifyRequest, parameters: unknown): void {
+  const { "content-type": type, "content-length": length, "transfer-encoding": chunked } = request.headers;
+  const isThere = chunked !== undefined || Number(length ?? 0) > 0;
+  if (!body) {
+    if (isThere) throw new LetheError("wrong-size", "this request has no body");
+    return;
+  }
+  if (!isThere && body.type === "application/json" && body.optional) return;
+  if (type?.split(";")[0]?.trim().toLowerCase() !== body.type) {
+    throw new LetheError("wrong-type", `the body is ${body.type}: say so in Content-Type`);
+  }
+  if (body.type === "application/octet-stream") {
+    const bytes = body.bytes(parameters);
+    if (chunked !== undefined || Number(length) !== bytes) {
+      throw new LetheError("wrong-size", `the body has exactly ${bytes} bytes: say so in Content-Length`);
+    }
+  } else if (Number(length ?? 0) > body.most) {
+    throw new LetheError("wrong-size", `the body has at most ${body.most} bytes`);
+  }
+}
+
+function bearerOf({ headers: { authorization } }: FastifyRequest): string | undefined {
+  return /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization ?? "")?.[1];
+}
+
+/** Hashes have one length and say nothing about where two tokens differ. */
+export function isToken(given: string | undefined, expected: string): boolean {
+  return given !== undefined && timingSafeEqual(hashOf(given), hashOf(expected));
+}
+
+function requireAdmin(request: FastifyRequest, adminToken: string): void {
+  if (!isToken(bearerOf(request), adminToken)) {
+    throw new LetheError("unauthorized", "this takes the admin token, as Authorization: Bearer");
+  }
+}
+
+function allowAnyOrigin(reply: FastifyReply): void {
+  reply.header("access-control-allow-origin", "*");
+  reply.header("access-control-expose-headers", "retry-after");
+}
+
+function preflight(reply: FastifyReply): FastifyReply {
+  allowAnyOrigin(reply);
+  return reply
+    .code(204)
+    .header("access-control-allow-methods", "GET, POST, PUT")
+    .header("access-control-allow-headers", "authorization, content-type")
+    .header("access-control-max-age", "86400")
+    .send();
+}

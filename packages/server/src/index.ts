@@ -1,0 +1,9 @@
+import { type Service, type ServiceOptions, startService } from "./service.ts";
+
+export type { EnrolmentRules, Service, ServiceOptions } from "./service.ts";
+export { ADMIN_TOKEN_FILE } from "./storage/data-folder.ts";
+
+/** Starts the service and resolves when it listens. */
+export function openService(options: ServiceOptions): Promise<Service> {
+  return startService(options);
+}

@@ -1,0 +1,43 @@
+import { LetheError } from "@lethe/core/error";
+
+/** More than this many waiting means that the database does not keep up. */
+const MOST_WAITING = 20_000;
+const MOST_TOGETHER = 500;
+
+/**
+ * Collects what comes while a commit is under way and commits it together: under load many requests share one
+ * transaction, and a single one waits for nobody. `commit` gives a result for each item, in order.
+ */
+export function createGroupCommit<Item, Result>(
+  commit: (items: readonly Item[]) => Promise<readonly Result[]>,
+): (item: Item) => Promise<Result> {
+  let waiting: { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
+  let committing = false;
+
+  async function run(): Promise<void> {
+    committing = true;
+    // What arrived in the same turn of the event loop goes together.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (waiting.length > 0) {
+      const group = waiting.slice(0, MOST_TOGETHER);
+      waiting = waiting.slice(MOST_TOGETHER);
+      try {
+        const results = await commit(group.map(({ item }) => item));
+        for (const [i, { resolve }] of group.entries()) resolve(results[i] as Result);
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
+    }
+    committing = false;
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      if (waiting.length >= MOST_WAITING) {
+        reject(new LetheError("rate-limited", "the service has more to store than it can: try again later"));
+        return;
+      }
+      waiting.push({ item, resolve, reject });
+      if (!committing) void run();
+    });
+}

@@ -1,0 +1,27 @@
+import type { Database } from "../storage/database.ts";
+import { addRefusals } from "../storage/windows.ts";
+
+/** Counts what intake refuses, by reason, and writes the counts now and then; a crash may lose the last second's. */
+export interface RefusalCounter {
+  count(name: string, number: number, reason: string): void;
+  flush(): Promise<void>;
+}
+
+export function createRefusalCounter(database: Database): RefusalCounter {
+  let counts = new Map<string, { name: string; number: number; reason: string; requests: number }>();
+  return {
+    count: (name, number, reason) => {
+      const key = `${name} ${number} ${reason}`;
+      const entry = counts.get(key) ?? { name, number, reason, requests: 0 };
+      counts.set(key, { ...entry, requests: entry.requests + 1 });
+    },
+    flush: async () => {
+      if (counts.size === 0) return;
+      const taken = counts;
+      counts = new Map();
+      await database.transaction(async (transaction) => {
+        for (const refusal of taken.values()) await addRefusals(transaction, refusal);
+      });
+    },
+  };
+}

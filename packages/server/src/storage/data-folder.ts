@@ -1,0 +1,85 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { LetheError } from "@lethe/core/error";
+import type { Database } from "./database.ts";
+import { takeLock } from "./lock-file.ts";
+import { migrate } from "./migrations.ts";
+import { openPglite } from "./pglite.ts";
+
+/** The file beside the database where an operator on the same machine finds the admin token. */
+export const ADMIN_TOKEN_FILE = "admin-token";
+
+/** Opens the embedded database of a data folder, which one process uses at a time. */
+export async function openDataFolder(folder: string): Promise<Database> {
+  makeFolder(folder);
+  const lock = takeLock(join(folder, "lock"));
+  if ("heldBy" in lock) {
+    throw new LetheError(
+      "bad-data-folder",
+      `the data folder ${folder} is in use by process ${lock.heldBy}: stop that one, or use another folder`,
+    );
+  }
+  try {
+    const database = await openDatabase(folder);
+    // Whoever held a lease on this database is dead.
+    await database.query("UPDATE reports SET lease = NULL, leased_until = NULL WHERE lease IS NOT NULL");
+    return {
+      ...database,
+      close: async () => {
+        await database.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new LetheError("bad-data-folder", `the data folder ${folder} cannot be made`, { cause: error });
+  }
+}
+
+async function openDatabase(folder: string): Promise<Database> {
+  const path = join(folder, "database");
+  if (!existsSync(path)) await createDatabase(folder, path);
+  try {
+    const database = await openPglite(path);
+    try {
+      await migrate(database);
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+    return database;
+  } catch (error) {
+    if (error instanceof LetheError) throw error;
+    throw new LetheError(
+      "bad-data-folder",
+      `the database in ${folder} cannot be opened: it is damaged, or another version of PGlite made it; restore a ` +
+        "backup, or use another folder",
+      { cause: error },
+    );
+  }
+}
+
+/** Under another name first: a folder named `database` is always a whole one, wherever the first start was cut off. */
+async function createDatabase(folder: string, path: string): Promise<void> {
+  const unfinished = `${path}.new`;
+  rmSync(unfinished, { recursive: true, force: true });
+  const foreign = readdirSync(folder).find((name) => !name.startsWith("lock") && name !== ADMIN_TOKEN_FILE);
+  if (foreign !== undefined) {
+    throw new LetheError(
+      "bad-data-folder",
+      `${folder} holds ${foreign} and no database: it is no data folder of Lethe; use an empty or a new one`,
+    );
+  }
+  const database = await openPglite(unfinished);
+  await migrate(database);
+  await database.close();
+  renameSync(unfinished, path);
+}

@@ -1,0 +1,26 @@
+/** Bytes go as they are: neither driver turns them into text. */
+export type SqlValue = string | number | boolean | Uint8Array | null;
+
+export interface Queryable {
+  query<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
+}
+
+/** The one dialect is PostgreSQL's. What `query` alone does is committed when it resolves. */
+export interface Database extends Queryable {
+  /** Commits when `use` resolves, else rolls back. */
+  transaction<T>(use: (transaction: Queryable) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/**
+ * The rows of a table that is given as columns of fixed width, each packed end to end into one parameter: one statement for any
+ * number of rows, and bytes that nobody parses. `$1` is their number, then come the columns.
+ */
+export function packedRows(...widths: readonly number[]): string {
+  const columns = widths.map((width, i) => `substring($${i + 2}::bytea from i * ${width} + 1 for ${width})`);
+  return `(SELECT i, ${columns.map((column, i) => `${column} AS c${i + 1}`).join(", ")} FROM generate_series(0, $1::int - 1) AS i) AS packed`;
+}
+
+export function pack(columns: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat(columns);
+}

@@ -1,0 +1,86 @@
+import { DEVICE_BYTES } from "@lethe/core/message";
+import { pack, packedRows, type Queryable } from "./database.ts";
+
+/** A device id with keys, which nobody has yet. */
+export interface SpareDevice {
+  readonly device: Uint8Array;
+  readonly publicKeys: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+export const TOKEN_HASH_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+
+export async function addSpareDevices(
+  database: Queryable,
+  windowId: number,
+  spares: readonly SpareDevice[],
+): Promise<void> {
+  const width = spares[0]?.publicKeys.length;
+  if (width === undefined) return;
+  await database.query(
+    `INSERT INTO devices (window_id, device, public_keys, signature)
+     SELECT $5, c1, c2, c3 FROM ${packedRows(DEVICE_BYTES, width, SIGNATURE_BYTES)}`,
+    [
+      spares.length,
+      pack(spares.map(({ device }) => device)),
+      pack(spares.map(({ publicKeys }) => publicKeys)),
+      pack(spares.map(({ signature }) => signature)),
+      windowId,
+    ],
+  );
+}
+
+export async function countSpareDevices(database: Queryable, windowId: number): Promise<number> {
+  const [row] = await database.query<{ spare: number }>(
+    "SELECT count(*) AS spare FROM devices WHERE window_id = $1 AND token_hash IS NULL",
+    [windowId],
+  );
+  return row?.spare ?? 0;
+}
+
+/** Up to so many spare devices, which nobody else is handing out. */
+export function lockSpareDevices(transaction: Queryable, windowId: number, most: number): Promise<SpareDevice[]> {
+  return transaction.query<SpareDevice>(
+    `SELECT device, public_keys AS "publicKeys", signature FROM devices
+     WHERE window_id = $1 AND token_hash IS NULL LIMIT $2 FOR UPDATE SKIP LOCKED`,
+    [windowId, most],
+  );
+}
+
+/** These devices now have an owner each. The keys are not kept: only the owner needs them. */
+export async function handOutDevices(
+  transaction: Queryable,
+  windowId: number,
+  taken: readonly { readonly device: Uint8Array; readonly tokenHash: Uint8Array }[],
+): Promise<void> {
+  if (taken.length === 0) return;
+  await transaction.query(
+    `UPDATE devices SET token_hash = c2, public_keys = NULL, signature = NULL
+     FROM ${packedRows(DEVICE_BYTES, TOKEN_HASH_BYTES)} WHERE window_id = $4 AND device = c1`,
+    [taken.length, pack(taken.map(({ device }) => device)), pack(taken.map(({ tokenHash }) => tokenHash)), windowId],
+  );
+  await transaction.query("UPDATE windows SET enrolled = enrolled + $2 WHERE id = $1", [windowId, taken.length]);
+}
+
+export async function addToAddress(
+  transaction: Queryable,
+  windowId: number,
+  address: Uint8Array,
+  enrolments: number,
+): Promise<void> {
+  if (enrolments === 0) return;
+  await transaction.query(
+    `INSERT INTO addresses (window_id, address, enrolled) VALUES ($1, $2, $3)
+     ON CONFLICT (window_id, address) DO UPDATE SET enrolled = addresses.enrolled + excluded.enrolled`,
+    [windowId, address, enrolments],
+  );
+}
+
+export async function enrolledFrom(transaction: Queryable, windowId: number, address: Uint8Array): Promise<number> {
+  const [row] = await transaction.query<{ enrolled: number }>(
+    "SELECT enrolled FROM addresses WHERE window_id = $1 AND address = $2 FOR UPDATE",
+    [windowId, address],
+  );
+  return row?.enrolled ?? 0;
+}

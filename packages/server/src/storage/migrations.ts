@@ -1,0 +1,102 @@
+import { LetheError } from "@lethe/core/error";
+import type { Database } from "./database.ts";
+
+/**
+ * The schema, one step after another; a step that was published never changes. What each table is for is in
+ * docs/data-model.md. Hot tables have no foreign keys: they would be checked row by row.
+ */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE tasks (
+     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     name text NOT NULL,
+     version bigint NOT NULL,
+     from_window bigint NOT NULL,
+     manifest text NOT NULL,
+     signature bytea NOT NULL,
+     UNIQUE (name, version),
+     UNIQUE (name, from_window)
+   );
+   CREATE TABLE windows (
+     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     task_id bigint NOT NULL REFERENCES tasks,
+     name text NOT NULL,
+     number bigint NOT NULL,
+     state text NOT NULL DEFAULT 'collecting' CHECK (state IN ('collecting', 'closed', 'released', 'not-enough')),
+     secret_commitment bytea NOT NULL,
+     enrolled bigint NOT NULL DEFAULT 0,
+     received bigint NOT NULL DEFAULT 0,
+     erased boolean NOT NULL DEFAULT false,
+     UNIQUE (name, number)
+   );
+   CREATE TABLE devices (
+     window_id bigint NOT NULL,
+     device bytea NOT NULL,
+     public_keys bytea,
+     signature bytea,
+     token_hash bytea,
+     PRIMARY KEY (window_id, device)
+   );
+   ALTER TABLE devices ALTER COLUMN public_keys SET STORAGE EXTERNAL;
+   CREATE INDEX spare_devices ON devices (window_id) WHERE token_hash IS NULL;
+   CREATE TABLE addresses (
+     window_id bigint NOT NULL,
+     address bytea NOT NULL,
+     enrolled bigint NOT NULL,
+     PRIMARY KEY (window_id, address)
+   );
+   CREATE TABLE reports (
+     window_id bigint NOT NULL,
+     device bytea NOT NULL,
+     digest bytea NOT NULL,
+     body bytea NOT NULL,
+     counted boolean NOT NULL DEFAULT false,
+     lease bytea,
+     leased_until timestamptz,
+     PRIMARY KEY (window_id, device)
+   );
+   ALTER TABLE reports ALTER COLUMN body SET STORAGE EXTERNAL;
+   CREATE INDEX uncounted_reports ON reports (window_id) WHERE NOT counted;
+   CREATE TABLE refusals (
+     window_id bigint NOT NULL,
+     reason text NOT NULL,
+     requests bigint NOT NULL,
+     PRIMARY KEY (window_id, reason)
+   );
+   CREATE TABLE tallies (
+     window_id bigint PRIMARY KEY,
+     counted bigint NOT NULL,
+     sums text NOT NULL,
+     invalid bigint NOT NULL
+   );
+   CREATE TABLE releases (
+     name text NOT NULL,
+     number bigint NOT NULL,
+     document text NOT NULL,
+     PRIMARY KEY (name, number)
+   );`,
+];
+
+/** Any number that all processes agree on. */
+const ADVISORY_LOCK = 0x6c657468;
+
+/** Brings the schema up to date, or refuses one that a newer version made. */
+export async function migrate(database: Database): Promise<void> {
+  await database.transaction(async (transaction) => {
+    await transaction.query(`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`);
+    await transaction.query("CREATE TABLE IF NOT EXISTS lethe_schema (step int PRIMARY KEY)");
+    const [row] = await transaction.query<{ step: number | null }>("SELECT max(step) AS step FROM lethe_schema");
+    const done = row?.step ?? 0;
+    if (done > MIGRATIONS.length) {
+      throw new LetheError(
+        "bad-data-folder",
+        `the database was made by a newer version of Lethe (schema ${done}, this one knows up to ${MIGRATIONS.length}): ` +
+          "upgrade Lethe, or use another database",
+      );
+    }
+    for (const [i, sql] of MIGRATIONS.entries()) {
+      if (i < done) continue;
+      for (const statement of sql.split(";").filter((text) => text.trim() !== "")) await transaction.query(statement);
+      await transaction.query("INSERT INTO lethe_schema (step) VALUES ($1)", [i + 1]);
+    }
+  });
+}

@@ -1,0 +1,71 @@
+import { Worker } from "node:worker_threads";
+import type { Database, Queryable, SqlValue } from "./database.ts";
+import type { Answer, Question } from "./pglite-thread.ts";
+
+/**
+ * PostgreSQL inside this process, in a thread of its own, so that statements and HTTP run side by side. There is one
+ * connection; transactions wait for one another. PGlite never calls fsync: what is committed survives the end of the process,
+ * however it ends, but not a power failure or a crash of the machine.
+ */
+export async function openPglite(folder: string): Promise<Database> {
+  const thread = new Worker(new URL("./pglite-thread.js", import.meta.url), { workerData: folder });
+  let waiting: { resolve: (rows: unknown[]) => void; reject: (error: Error) => void } | undefined;
+  let broken: Error | undefined;
+  let busy: Promise<unknown> = Promise.resolve();
+
+  const next = (): Promise<unknown[]> =>
+    new Promise((resolve, reject) => {
+      if (broken) reject(broken);
+      else waiting = { resolve, reject };
+    });
+  const settle = (answer: Answer): void => {
+    const current = waiting;
+    waiting = undefined;
+    if ("rows" in answer) current?.resolve(answer.rows);
+    else current?.reject(new Error(answer.error));
+  };
+  const breakDown = (error: Error): void => {
+    broken ??= error;
+    waiting?.reject(broken);
+  };
+  thread.on("message", settle);
+  thread.on("error", breakDown);
+  thread.on("exit", () => breakDown(new Error("the database is closed")));
+  await next();
+
+  const ask = (question: Question | "close"): Promise<unknown[]> => {
+    const answer = next();
+    if (!broken) thread.postMessage(question);
+    return answer;
+  };
+  /** Runs one after another, whatever becomes of those before. */
+  const inTurn = <T>(task: () => Promise<T>): Promise<T> => {
+    const turn = busy.then(task, task);
+    busy = turn.catch(() => undefined);
+    return turn;
+  };
+  const query = async <Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> =>
+    (await ask({ sql, values })) as Row[];
+
+  return {
+    query: (sql, values) => inTurn(() => query(sql, values)),
+    transaction: (use) => inTurn(() => runTransaction({ query }, use)),
+    close: () =>
+      inTurn(async () => {
+        await ask("close");
+      }),
+  };
+}
+
+async function runTransaction<T>(connection: Queryable, use: (transaction: Queryable) => Promise<T>): Promise<T> {
+  await connection.query("BEGIN");
+  let result: T;
+  try {
+    result = await use(connection);
+  } catch (error) {
+    await connection.query("ROLLBACK");
+    throw error;
+  }
+  await connection.query("COMMIT");
+  return result;
+}

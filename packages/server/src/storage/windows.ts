@@ -1,0 +1,84 @@
+import type { Refused } from "@lethe/core/message";
+import type { Queryable } from "./database.ts";
+
+export interface WindowRow {
+  readonly id: number;
+  readonly taskId: number;
+  readonly name: string;
+  readonly number: number;
+  readonly state: "collecting" | "closed" | "released" | "not-enough";
+  readonly commitment: Uint8Array;
+  readonly enrolled: number;
+  readonly received: number;
+}
+
+const COLUMNS = 'id, task_id AS "taskId", name, number, state, secret_commitment AS commitment, enrolled, received';
+
+export async function findWindow(database: Queryable, name: string, number: number): Promise<WindowRow | undefined> {
+  const [row] = await database.query<WindowRow>(`SELECT ${COLUMNS} FROM windows WHERE name = $1 AND number = $2`, [
+    name,
+    number,
+  ]);
+  return row;
+}
+
+export async function readWindow(
+  database: Queryable,
+  id: number,
+  lock: "FOR NO KEY UPDATE" | "" = "",
+): Promise<WindowRow> {
+  const [row] = await database.query<WindowRow>(`SELECT ${COLUMNS} FROM windows WHERE id = $1 ${lock}`, [id]);
+  if (!row) throw new TypeError(`there is no window ${id}`);
+  return row;
+}
+
+/** The row of a window, made if there is none; the caller checks that the commitment is its own. */
+export async function ensureWindow(
+  database: Queryable,
+  { taskId, name, number, commitment }: Pick<WindowRow, "taskId" | "name" | "number" | "commitment">,
+): Promise<WindowRow> {
+  await database.query(
+    "INSERT INTO windows (task_id, name, number, secret_commitment) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+    [taskId, name, number, commitment],
+  );
+  return (await findWindow(database, name, number)) as WindowRow;
+}
+
+/** Those that are not erased yet, oldest first. */
+export function unfinishedWindows(database: Queryable): Promise<WindowRow[]> {
+  return database.query<WindowRow>(`SELECT ${COLUMNS} FROM windows WHERE NOT erased ORDER BY id`);
+}
+
+/** Until the transaction ends the window neither closes nor counts another's uploads. */
+export async function lockWindow(transaction: Queryable, id: number): Promise<WindowRow> {
+  return readWindow(transaction, id, "FOR NO KEY UPDATE");
+}
+
+/** Whether this closed it; a window closes once. */
+export async function closeWindow(database: Queryable, id: number): Promise<boolean> {
+  const rows = await database.query(
+    "UPDATE windows SET state = 'closed' WHERE id = $1 AND state = 'collecting' RETURNING id",
+    [id],
+  );
+  return rows.length > 0;
+}
+
+export async function refusalsOf(database: Queryable, windowId: number): Promise<Refused> {
+  const rows = await database.query<{ reason: string; requests: number }>(
+    "SELECT reason, requests FROM refusals WHERE window_id = $1 ORDER BY reason",
+    [windowId],
+  );
+  return Object.fromEntries(rows.map(({ reason, requests }) => [reason, requests]));
+}
+
+export async function addRefusals(
+  database: Queryable,
+  refusal: { readonly name: string; readonly number: number; readonly reason: string; readonly requests: number },
+): Promise<void> {
+  await database.query(
+    `INSERT INTO refusals (window_id, reason, requests)
+     SELECT id, $3, $4 FROM windows WHERE name = $1 AND number = $2 AND state = 'collecting'
+     ON CONFLICT (window_id, reason) DO UPDATE SET requests = refusals.requests + excluded.requests`,
+    [refusal.name, refusal.number, refusal.reason, refusal.requests],
+  );
+}

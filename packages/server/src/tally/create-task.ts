@@ -1,0 +1,76 @@
+import { sign } from "node:crypto";
+import { LetheError } from "@lethe/core/error";
+import { encodeManifest, type Manifest, type Task } from "@lethe/core/message";
+import type { Database } from "../storage/database.ts";
+import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
+import { windowAt, windowSeconds } from "../window-time.ts";
+import type { KeyFile } from "./key-file.ts";
+
+/** A new version waits until no keys are out for its first window. */
+const WINDOWS_AHEAD = 2;
+
+/**
+ * Signs a task and stores it, for ever: a task that is there is never changed. A higher version takes over from a
+ * window that no device has enrolled for.
+ */
+export async function createTask(
+  {
+    database,
+    tasks,
+    keyFile,
+    url,
+    now,
+  }: {
+    readonly database: Database;
+    readonly tasks: TaskRegistry;
+    readonly keyFile: KeyFile;
+    /** Where devices reach this service. */
+    readonly url: string;
+    readonly now: number;
+  },
+  task: Task,
+): Promise<{ readonly version: TaskVersion; readonly isNew: boolean }> {
+  await tasks.refresh();
+  const versions = tasks.versions(task.task);
+  const same = versions.find(({ manifest }) => manifest.version === task.version);
+  if (same) {
+    if (JSON.stringify(taskOf(same.manifest)) === JSON.stringify(task)) return { version: same, isNew: false };
+    throw new LetheError(
+      "bad-task",
+      `version ${task.version} of ${task.task} is there already and says something else: raise it`,
+    );
+  }
+  const last = versions.at(-1)?.manifest;
+  if (last) requireSuccessor(last, task);
+  const earliest = windowAt(task, now) + (last ? WINDOWS_AHEAD : 0);
+  const fromWindow = Math.max(earliest, last ? last.fromWindow + 1 : 0);
+  const manifest = encodeManifest({
+    ...task,
+    fromWindow,
+    servers: [{ role: "tally", url, key: keyFile.operatorKey }],
+  });
+  const signature = sign(null, Buffer.from(manifest), keyFile.signingKey);
+  await database.query(
+    "INSERT INTO tasks (name, version, from_window, manifest, signature) VALUES ($1, $2, $3, $4, $5)",
+    [task.task, task.version, fromWindow, manifest, signature],
+  );
+  await tasks.refresh();
+  return { version: tasks.versions(task.task).at(-1) as TaskVersion, isNew: true };
+}
+
+function requireSuccessor(last: Manifest, task: Task): void {
+  if (task.version < last.version) {
+    throw new LetheError("bad-task", `version of ${task.task} is above ${last.version} by now, not ${task.version}`);
+  }
+  if (windowSeconds(task) !== windowSeconds(last)) {
+    throw new LetheError(
+      "bad-task",
+      `ticks and tickSeconds make windows of ${windowSeconds(last)} seconds in every version of ${task.task}, not of ` +
+        `${windowSeconds(task)}: give the task a new name`,
+    );
+  }
+}
+
+function taskOf({ fromWindow, servers, ...task }: Manifest): Task {
+  return task;
+}

@@ -1,0 +1,112 @@
+import { type KeyObject, sign } from "node:crypto";
+import { secret } from "@lethe/core/encryption";
+import {
+  DEVICE_BYTES,
+  decodeReport,
+  encodePublicKeys,
+  keyContextOf,
+  layoutOf,
+  type Manifest,
+  manifestHash,
+  parseManifest,
+  publicKeysSigningBytes,
+  type TaskLayout,
+} from "@lethe/core/message";
+import { planTask, type TaskPlan } from "@lethe/core/plan";
+import { randomnessFrom } from "@lethe/core/randomness";
+
+/** Which window's secret, and which manifest's layout. */
+export interface WindowKeys {
+  readonly manifest: string;
+  readonly window: number;
+  readonly windowSecret: Uint8Array;
+}
+
+export interface IssuedKeys {
+  readonly device: Uint8Array;
+  readonly publicKeys: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+export interface ReceivedReport {
+  readonly device: Uint8Array;
+  readonly body: Uint8Array;
+}
+
+/** The answers of a batch of reports, added up: one list a statistic. */
+export interface BatchSums {
+  readonly sums: readonly (readonly number[])[];
+  /** For the tally's eyes only. */
+  readonly invalid: number;
+}
+
+const ROLE = "tally";
+/** The δ of the guarantees that releases state. */
+const DELTA = 1e-6;
+const random = randomnessFrom(globalThis.crypto);
+
+const layouts = new Map<string, { manifest: Manifest; hash: Uint8Array; layout: TaskLayout }>();
+
+function contextOf(text: string): { manifest: Manifest; hash: Uint8Array; layout: TaskLayout } {
+  let known = layouts.get(text);
+  if (!known) {
+    const manifest = parseManifest(text);
+    known = { manifest, hash: manifestHash(text), layout: layoutOf(manifest) };
+    layouts.set(text, known);
+  }
+  return known;
+}
+
+/** Ids and signed public keys for so many devices to come. */
+export function issueKeys(
+  { manifest: text, window, windowSecret }: WindowKeys,
+  count: number,
+  signingKey: KeyObject,
+): IssuedKeys[] {
+  const { manifest, hash, layout } = contextOf(text);
+  const master = secret(windowSecret);
+  return Array.from({ length: count }, () => {
+    const device = new Uint8Array(DEVICE_BYTES);
+    random(device);
+    const context = { task: manifest.task, window, device, role: ROLE } as const;
+    const publicKeys = encodePublicKeys(
+      layout.map((part) => part.server.issueKey(master, keyContextOf(part, context))),
+    );
+    const binding = { manifestHash: hash, window, device, role: ROLE, publicKeys } as const;
+    const signature = new Uint8Array(sign(null, publicKeysSigningBytes(binding), signingKey));
+    return { device, publicKeys, signature };
+  });
+}
+
+/**
+ * Opens reports and adds up their answers. What fails the check of its statistic counts there as a draw on "no event"
+ * (§ "Invalid reports" of docs/threat-model.md); a report any part of which fails is counted as invalid.
+ */
+export function openReports(
+  { manifest: text, window, windowSecret }: WindowKeys,
+  reports: readonly ReceivedReport[],
+): BatchSums {
+  const { manifest, hash, layout } = contextOf(text);
+  const master = secret(windowSecret);
+  const sums: number[][] = layout.map(() => []);
+  let invalid = 0;
+  for (const { device, body } of reports) {
+    const parts = decodeReport(layout, hash, body);
+    let valid = true;
+    for (const [i, part] of layout.entries()) {
+      const context = keyContextOf(part, { task: manifest.task, window, device, role: ROLE });
+      const opened = part.server.open(master, context, parts[i] as Uint8Array, random);
+      if (!opened.valid) valid = false;
+      const sum = sums[i] as number[];
+      for (const [j, answer] of opened.answers.entries()) sum[j] = (sum[j] ?? 0) + answer;
+    }
+    if (!valid) invalid++;
+  }
+  return { sums, invalid };
+}
+
+/** What a release with so many reports costs a device. Many different metrics take seconds. */
+export function priceRelease(manifest: string, received: number): TaskPlan {
+  const task = { ...contextOf(manifest).manifest, minimumDevices: received };
+  return planTask({ task, devices: received, missing: 0, delta: DELTA, windows: 1 });
+}

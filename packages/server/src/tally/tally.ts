@@ -1,0 +1,119 @@
+import type { Logger } from "pino";
+import { eraseWindow, releaseWindow } from "../release/finish.ts";
+import type { Database } from "../storage/database.ts";
+import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
+import { closeWindow, unfinishedWindows, type WindowRow } from "../storage/windows.ts";
+import { timesOf } from "../window-time.ts";
+import { countReports } from "./counting.ts";
+import type { KeyFile } from "./key-file.ts";
+import type { Threads } from "./threads.ts";
+import { fillPool, openWindows } from "./windows.ts";
+
+export interface TallyParts {
+  readonly database: Database;
+  readonly tasks: TaskRegistry;
+  readonly keyFile: KeyFile;
+  readonly threads: Threads;
+  readonly log: Logger;
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly keysAhead: number;
+  readonly pollMilliseconds: number;
+  /** Noise with which the count of invalid reports begins. */
+  readonly invalidNoise: () => number;
+  /** Before a window closes, so that its release tells what was refused. */
+  readonly beforeClose: () => Promise<void>;
+  readonly onCounted: (reports: number) => void;
+  readonly onReleased: (outcome: "released" | "not-enough") => void;
+}
+
+/**
+ * Everything that happens by itself: windows open, keys are made ahead, reports are counted, windows close, are released and
+ * erased. The database says what is to be done, so any step may be cut off and done again.
+ */
+export interface Tally {
+  /** There is something to do: do not wait for the next look. */
+  wake(): void;
+  /** Undefined if the last look went well. */
+  lastError(): Error | undefined;
+  /** Ends after what is under way. */
+  stop(): Promise<void>;
+}
+
+export function startTally(parts: TallyParts): Tally {
+  let stopping = false;
+  let woken = false;
+  let lastError: Error | undefined;
+  let rest: (() => void) | undefined;
+
+  const pause = (): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, parts.pollMilliseconds);
+      rest = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  async function run(): Promise<void> {
+    while (!stopping) {
+      woken = false;
+      try {
+        await lookAround(parts, () => stopping);
+        lastError = undefined;
+      } catch (error) {
+        lastError = error instanceof Error ? error : new Error(String(error));
+        parts.log.error({ reason: lastError.message }, "tally failed, trying again");
+      }
+      if (!woken || lastError) await pause();
+    }
+  }
+
+  const done = run();
+  return {
+    wake: () => {
+      woken = true;
+      rest?.();
+    },
+    lastError: () => lastError,
+    stop: async () => {
+      stopping = true;
+      rest?.();
+      await done;
+    },
+  };
+}
+
+async function lookAround(parts: TallyParts, isStopping: () => boolean): Promise<void> {
+  const { database, tasks, keyFile, threads, now } = parts;
+  await tasks.refresh();
+  const open = await openWindows(database, tasks, keyFile, now(), parts.invalidNoise);
+  await Promise.all(open.map((window) => fillPool(database, threads, keyFile, window, parts.keysAhead)));
+  for (const window of await unfinishedWindows(database)) {
+    if (isStopping()) return;
+    const task = tasks.inWindow(window.name, window.number);
+    if (task) await advance(parts, window, task);
+  }
+}
+
+/** Takes a window as far as it can go now. */
+async function advance(parts: TallyParts, window: WindowRow, task: TaskVersion): Promise<void> {
+  const { database, keyFile, threads, log, now } = parts;
+  const named = { task: window.name, window: window.number };
+  if (window.state === "released" || window.state === "not-enough") {
+    await eraseWindow(database, keyFile, window);
+    log.info(named, "window erased");
+    return;
+  }
+  if (window.state === "collecting" && now() >= timesOf(task.manifest, window.number).closes) {
+    await parts.beforeClose();
+    if (await closeWindow(database, window.id)) log.info(named, "window closed");
+  }
+  const counted = await countReports(database, threads, keyFile, window, task);
+  if (counted > 0) parts.onCounted(counted);
+  const outcome = await releaseWindow(database, threads, task, window.id, Math.floor(now()));
+  if (!outcome) return;
+  parts.onReleased(outcome);
+  log.info({ ...named, outcome }, "window finished");
+  await eraseWindow(database, keyFile, window);
+}
