@@ -88,6 +88,8 @@ const VERSION = "0.1.0";
 /** Starts intake, tally and release in one process, on an embedded database. */
 export async function startService(options: ServiceOptions, internals: ServiceInternals = INTERNALS): Promise<Service> {
   const { log, clock = Date.now, development = false } = options;
+  requireToken("the admin token", options.adminToken);
+  for (const token of options.enrolment?.tokens ?? []) requireToken("an enrolment token", token);
   const now = (): number => clock() / 1000;
   const rules = { ...DEFAULT_RULES, ...options.enrolment };
   const keyFile = openKeyFile(options.keyFile);
@@ -190,6 +192,13 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** As a header can carry it, and too long to guess. */
+function requireToken(what: string, token: string): void {
+  if (!/^[\x21-\x7e]{16,500}$/.test(token)) {
+    throw new RangeError(`${what} is 16 to 500 characters of printable ASCII without spaces`);
   }
 }
 

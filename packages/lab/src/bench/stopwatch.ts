@@ -2,7 +2,7 @@
 export interface Measurement {
   readonly name: string;
   readonly value: number;
-  readonly unit: "µs" | "bytes";
+  readonly unit: "µs" | "bytes" | "1/s" | "ratio";
   /** The value divided by that of one `@noble/curves` Ristretto base multiplication in the same run. */
   readonly ratio?: number;
 }

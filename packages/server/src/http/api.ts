@@ -15,7 +15,7 @@ import type { Receipt, Upload } from "../intake/upload.ts";
 import type { Database } from "../storage/database.ts";
 import { findRelease, findReleases } from "../storage/releases.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
-import { findWindow, refusalsOf, type WindowRow } from "../storage/windows.ts";
+import { createWindowFinder, findWindow, refusalsOf, type WindowIdentity, type WindowRow } from "../storage/windows.ts";
 import { phaseOf, timesOf, windowAt, windowSeconds } from "../window-time.ts";
 import type { Metrics } from "./metrics.ts";
 import { type Answered, type Route, route } from "./route.ts";
@@ -28,13 +28,13 @@ export interface ApiParts {
   readonly metrics: Metrics;
   /** Unix seconds. */
   readonly now: () => number;
-  readonly enrol: (window: WindowRow, address: string) => Promise<Enrolled>;
+  readonly enrol: (window: WindowIdentity, address: string) => Promise<Enrolled>;
   /** Throws if this request may not enrol a device. */
   readonly admit: (request: EnrolmentRequest) => Promise<void>;
   readonly upload: (upload: Upload) => Promise<Receipt>;
   readonly createTask: (task: Task) => Promise<{ version: TaskVersion; isNew: boolean }>;
   /** Closes a window before its time. */
-  readonly close: (window: WindowRow) => Promise<void>;
+  readonly close: (window: WindowIdentity) => Promise<void>;
 }
 
 export interface EnrolmentRequest {
@@ -61,6 +61,7 @@ const ofDevice = z.strictObject({
 /** The endpoints of DESIGN §8.2, in its order. */
 export function createApi(parts: ApiParts): Route<unknown>[] {
   const { database, tasks, metrics, now } = parts;
+  const windowOf = createWindowFinder(database);
 
   /** The version a window runs under. */
   function versionIn({ task, window }: { task: string; window: number }): TaskVersion {
@@ -152,7 +153,7 @@ export function createApi(parts: ApiParts): Route<unknown>[] {
       before: requireEnrolmentOpen,
       handle: async ({ parameters, body, bearer, address }) => {
         await parts.admit({ ...parameters, address, bearer, attestation: attestationIn(body) });
-        const window = await findWindow(database, parameters.task, parameters.window);
+        const window = await windowOf(parameters.task, parameters.window);
         if (!window) throw new LetheError("no-keys-left", "the window is being prepared: try again in a moment");
         const enrolled = await parts.enrol(window, address);
         metrics.enrolled();
@@ -198,7 +199,7 @@ export function createApi(parts: ApiParts): Route<unknown>[] {
       handle: async ({ parameters, body, bearer }) => {
         const device = decodeBase64urlOf("device", DEVICE_BYTES, parameters.device);
         if (bearer === undefined) throw new LetheError("unauthorized", "a report takes the device's upload token");
-        const window = await findWindow(database, parameters.task, parameters.window);
+        const window = await windowOf(parameters.task, parameters.window);
         if (!window) throw new LetheError("unknown-device", "no device is enrolled in this window");
         const receipt = await parts.upload({ window, task: versionIn(parameters), device, token: bearer, body });
         metrics.received(receipt);

@@ -4,7 +4,7 @@ import { LetheError } from "@lethe/core/error";
 import { encodeBase64url, TOKEN_BYTES } from "@lethe/core/message";
 import type { Database, Queryable } from "../storage/database.ts";
 import { addToAddress, enrolledFrom, handOutDevices, lockSpareDevices, type SpareDevice } from "../storage/devices.ts";
-import type { WindowRow } from "../storage/windows.ts";
+import type { WindowIdentity } from "../storage/windows.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { networkOf } from "./network.ts";
 import { type Decided, decidePerWindow } from "./per-window.ts";
@@ -32,7 +32,7 @@ export function createEnrolment(
     /** The pool is being used up. */
     readonly onTaken: () => void;
   },
-): (window: WindowRow, address: string) => Promise<Enrolled> {
+): (window: WindowIdentity, address: string) => Promise<Enrolled> {
   const commit = createGroupCommit<Request, Decided<Enrolled>>((requests) =>
     decidePerWindow(database, requests, (transaction, windowId, ofWindow) =>
       enrolInWindow(transaction, windowId, options.mostPerAddress, ofWindow),

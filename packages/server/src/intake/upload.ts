@@ -4,12 +4,12 @@ import { decodeReport, encodeBase64url } from "@lethe/core/message";
 import type { Database, Queryable } from "../storage/database.ts";
 import { addReports, findSenders, type NewReport } from "../storage/reports.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
-import type { WindowRow } from "../storage/windows.ts";
+import type { WindowIdentity } from "../storage/windows.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { type Decided, decidePerWindow } from "./per-window.ts";
 
 export interface Upload {
-  readonly window: WindowRow;
+  readonly window: WindowIdentity;
   readonly task: TaskVersion;
   readonly device: Uint8Array;
   /** As the client sent it. */

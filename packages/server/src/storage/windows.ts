@@ -44,6 +44,26 @@ export async function ensureWindow(
   return (await findWindow(database, name, number)) as WindowRow;
 }
 
+/** What never changes about a window. */
+export type WindowIdentity = Pick<WindowRow, "id" | "name" | "number" | "commitment">;
+
+const MOST_REMEMBERED = 1000;
+
+/** Finds windows as every upload must, and asks the database only the first time. */
+export function createWindowFinder(
+  database: Queryable,
+): (name: string, number: number) => Promise<WindowIdentity | undefined> {
+  const known = new Map<string, WindowIdentity>();
+  return async (name, number) => {
+    const key = `${name} ${number}`;
+    const found = known.get(key) ?? (await findWindow(database, name, number));
+    if (!found) return undefined;
+    if (known.size >= MOST_REMEMBERED) known.clear();
+    known.set(key, found);
+    return found;
+  };
+}
+
 /** Those that are not erased yet, oldest first. */
 export function unfinishedWindows(database: Queryable): Promise<WindowRow[]> {
   return database.query<WindowRow>(`SELECT ${COLUMNS} FROM windows WHERE NOT erased ORDER BY id`);

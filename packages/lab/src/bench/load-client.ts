@@ -1,0 +1,76 @@
+import { connect, type Socket } from "node:net";
+
+/**
+ * A client that costs little next to the server it loads: prepared requests over a few raw connections that are kept open, one
+ * request at a time on each. Reads a `Load` from its parent, answers with a `LoadResult`.
+ */
+export interface Load {
+  readonly port: number;
+  readonly connections: number;
+  /** Paths and tokens; one PUT each. */
+  readonly requests: readonly { readonly path: string; readonly token: string }[];
+  /** The bytes of every body, but for `header` in front of random ones. */
+  readonly bytes: number;
+  readonly header: Uint8Array;
+}
+
+export interface LoadResult {
+  readonly seconds: number;
+  /** Answers by status. */
+  readonly statuses: Readonly<Record<string, number>>;
+}
+
+process.on("message", (load: Load) => {
+  void run(load).then((result) => process.send?.(result, () => process.disconnect()));
+});
+
+async function run(load: Load): Promise<LoadResult> {
+  const prepared = load.requests.map((request) => prepare(load, request));
+  const statuses: Record<string, number> = {};
+  const sockets = await Promise.all(Array.from({ length: load.connections }, () => open(load.port)));
+  const start = performance.now();
+  let next = 0;
+  await Promise.all(
+    sockets.map(async (socket) => {
+      while (next < prepared.length) {
+        const status = await exchange(socket, prepared[next++] as Uint8Array);
+        statuses[status] = (statuses[status] ?? 0) + 1;
+      }
+    }),
+  );
+  const seconds = (performance.now() - start) / 1000;
+  for (const socket of sockets) socket.destroy();
+  return { seconds, statuses };
+}
+
+function prepare({ bytes, header }: Load, { path, token }: Load["requests"][number]): Uint8Array {
+  const body = new Uint8Array(bytes);
+  crypto.getRandomValues(body);
+  body.set(header);
+  const head =
+    `PUT ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n` +
+    `Content-Type: application/octet-stream\r\nContent-Length: ${bytes}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), body]);
+}
+
+function open(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: "127.0.0.1", noDelay: true }, () => resolve(socket));
+    socket.on("error", reject);
+  });
+}
+
+/** The answers have no body, or a short one that comes with the head. */
+function exchange(socket: Socket, request: Uint8Array): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    const read = (chunk: Buffer): void => {
+      text += chunk.toString("latin1");
+      if (!text.includes("\r\n\r\n")) return;
+      socket.off("data", read);
+      resolve(text.slice(9, 12));
+    };
+    socket.on("data", read);
+    socket.write(request);
+  });
+}
