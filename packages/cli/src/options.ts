@@ -1,4 +1,22 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
+
+export const DEFAULT_SERVER = "http://127.0.0.1:8080";
+
+/** Where the service is that a command speaks to. */
+export function serverOption(): Option {
+  return new Option("--server <url>", "the service").env("LETHE_SERVER").default(DEFAULT_SERVER).argParser(serviceUrl);
+}
+
+export function serviceUrl(text: string): string {
+  const isUrl = /^https?:\/\/[\x21-\x7e]{1,2000}$/.test(text) && URL.canParse(text) && !/[?#]/.test(text);
+  if (!isUrl) throw new InvalidArgumentError("It is an http or https address.");
+  return text.replace(/\/+$/, "");
+}
+
+export function windowNumber(text: string): number {
+  if (!/^(0|[1-9]\d{0,14})$/.test(text)) throw new InvalidArgumentError("It is the number of a window.");
+  return Number(text);
+}
 
 /** What belongs to another statistic was not meant for this one. */
 export function refuseForeignOptions(statistic: string, command: Command): void {

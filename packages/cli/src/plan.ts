@@ -19,8 +19,8 @@ import { renderSvg, renderTerminal } from "@lethe/lab/plot";
 import { type Command, Option } from "commander";
 import { edges, positive, probability, refuseForeignOptions, shareBelowOne, wholeNumber } from "./options.ts";
 import { createProgress } from "./progress.ts";
-import { formatTable } from "./table.ts";
-import { readTask } from "./task.ts";
+import { count, figure, formatTable } from "./table.ts";
+import { readTask } from "./task-file.ts";
 
 interface PlanOptions {
   readonly task?: string;
@@ -283,16 +283,6 @@ function describeTask(plan: TaskPlan): string {
 
 function describeSum({ local: { sum } }: TotalCost): string {
   return sum === undefined ? "" : `(${figure(sum)} with δ = 0)`;
-}
-
-function figure(value: number): string {
-  if (value >= 10_000) return count(Math.round(value));
-  if (value < 1e-3 && value > 0) return value.toExponential(3).replace(/\.?0*e/, "e");
-  return String(Number(value.toPrecision(4)));
-}
-
-function count(value: number): string {
-  return value.toLocaleString("en-US");
 }
 
 function duration(microseconds: number): string {

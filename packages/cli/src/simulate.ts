@@ -1,15 +1,20 @@
 import { bucketName } from "@lethe/core/statistic";
 import { type SimulationOptions, type SimulationResult, simulate } from "@lethe/lab/simulate";
 import { type Command, Option } from "commander";
-import { edges, positive, refuseForeignOptions, share, wholeNumber } from "./options.ts";
+import { simulateFleet } from "./fleet.ts";
+import { edges, positive, refuseForeignOptions, serviceUrl, share, wholeNumber } from "./options.ts";
 import { createProgress } from "./progress.ts";
 import { formatFigure, formatTable } from "./table.ts";
 
 export function addSimulate(program: Command): void {
   program
     .command("simulate")
-    .description("run the real state machines of a fleet of devices and their server in one process")
-    .addOption(new Option("--statistic <name>").choices(["occurrence", "histogram", "mean"]).makeOptionMandatory())
+    .description(
+      "run the real state machines of a fleet of devices: with their server in one process, or against a service",
+    )
+    .option("--server <url>", "the devices enrol with this service and report to it", serviceUrl)
+    .option("--task <name>", "with --server: the task they take part in")
+    .addOption(new Option("--statistic <name>").choices(["occurrence", "histogram", "mean"]))
     .addOption(new Option("--scheme <name>").choices(["lattice", "elgamal"]).default("lattice"))
     .option("--devices <n>", "how many devices", wholeNumber(1, 1e9), 1000)
     .option("--ticks <T>", "ticks of the window", wholeNumber(1, 100_000), 24)
@@ -24,12 +29,42 @@ export function addSimulate(program: Command): void {
     .option("--sigma <s>", "mean: noise in units of the limit; instead of --local-epsilon", positive)
     .option("--seed <s>", "make the run reproducible")
     .option("--json", "print JSON only")
-    .action((options: SimulationOptions & { json?: boolean }, command: Command) => {
-      refuseForeignOptions(options.statistic, command);
-      const progress = createProgress(`${options.devices} devices, ${options.ticks} ticks`);
-      const result = simulate(options, progress);
-      console.log(options.json ? JSON.stringify(result) : describe(result, options.edges));
-    });
+    .action(run);
+}
+
+type SimulateOptions = Omit<SimulationOptions, "statistic"> &
+  Partial<Pick<SimulationOptions, "statistic">> & {
+    readonly server?: string;
+    readonly task?: string;
+    readonly json?: boolean;
+  };
+
+async function run({ server, task, statistic, ...options }: SimulateOptions, command: Command): Promise<void> {
+  if (server !== undefined) {
+    refuseOffline(command);
+    if (task === undefined) return command.error("error: --task is missing: --server needs the name of a task");
+    const { devices, rate, json } = options;
+    return simulateFleet({ server, task, devices, rate, ...(json && { json }) });
+  }
+  if (task !== undefined) return command.error("error: option '--task' is for --server only");
+  if (statistic === undefined) {
+    return command.error("error: --statistic is missing: occurrence, histogram or mean (or --server and --task)");
+  }
+  refuseForeignOptions(statistic, command);
+  const progress = createProgress(`${options.devices} devices, ${options.ticks} ticks`);
+  const result = simulate({ ...options, statistic }, progress);
+  console.log(options.json ? JSON.stringify(result) : describe(result, options.edges));
+}
+
+/** Of a service, the task says what is asked. */
+function refuseOffline(command: Command): void {
+  for (const option of command.options) {
+    const name = option.attributeName();
+    const isOffline = !["server", "task", "devices", "rate", "json"].includes(name);
+    if (isOffline && command.getOptionValueSource(name) === "cli") {
+      command.error(`error: option '${option.long}' is not for --server, whose task says it itself`);
+    }
+  }
 }
 
 function describe(result: SimulationResult, bucketEdges: readonly number[]): string {

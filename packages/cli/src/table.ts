@@ -17,3 +17,15 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
 export function formatFigure(value: number, statistic: string): string {
   return value.toFixed(statistic === "mean" ? 3 : 0).replace(/^-(0(\.0*)?)$/, "$1");
 }
+
+/** Four digits, or all of a large number. */
+export function figure(value: number): string {
+  if (value >= 10_000) return count(Math.round(value));
+  if (value < 1e-3 && value > 0) return value.toExponential(3).replace(/\.?0*e/, "e");
+  return String(Number(value.toPrecision(4)));
+}
+
+/** 12,345 */
+export function count(value: number): string {
+  return value.toLocaleString("en-US");
+}

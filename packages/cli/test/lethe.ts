@@ -1,14 +1,73 @@
-import { spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
 const bin = fileURLToPath(new URL("../bin/lethe.js", import.meta.url));
 
-/** Runs the real command, in a folder if one is given. */
-export function letheIn(cwd: string | undefined, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { encoding: "utf8", cwd });
+interface Surroundings {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs the real command; of Lethe's variables it sees those given only. */
+export function letheWith({ cwd, env }: Surroundings, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], {
+    encoding: "utf8",
+    ...(cwd !== undefined && { cwd }),
+    env: environment(env),
+  });
   return { status, stdout, stderr };
 }
 
+/** In a folder. */
+export function letheIn(cwd: string, ...args: string[]) {
+  return letheWith({ cwd }, ...args);
+}
+
 export function lethe(...args: string[]) {
-  return letheIn(undefined, ...args);
+  return letheWith({}, ...args);
+}
+
+/** A service in a process of its own. */
+export interface RunningService {
+  readonly process: ChildProcess;
+  /** What it printed when it listened. */
+  readonly url: string;
+  readonly operatorKey: string;
+  readonly data: string;
+  readonly keyFile: string;
+  /** Its exit code and everything it logged. */
+  readonly ended: Promise<{ status: number | null; stderr: string }>;
+}
+
+/** On a busy machine the first start of the embedded database takes a while. */
+export const START_TIMEOUT = 120_000;
+
+/** `lethe serve --dev` on a free port, in a folder of its own; whoever starts it kills it. */
+export async function startService(
+  { cwd, env }: Surroundings & { cwd: string },
+  ...args: string[]
+): Promise<RunningService> {
+  const child = spawn(process.execPath, [bin, "serve", "--dev", "--port", "0", "--json", ...args], {
+    cwd,
+    env: environment(env),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  process.once("exit", () => child.kill("SIGKILL"));
+  const stderr = text(child.stderr);
+  const ended = once(child, "exit").then(async ([status]) => ({
+    status: status as number | null,
+    stderr: await stderr,
+  }));
+  const line = once(createInterface(child.stdout), "line").then(([line]) => String(line));
+  const first = await Promise.race([line, ended]);
+  if (typeof first !== "string") throw new Error(`lethe serve ended: ${first.stderr}`);
+  return { process: child, ended, ...(JSON.parse(first) as Omit<RunningService, "process" | "ended">) };
+}
+
+function environment(own: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const others = Object.entries(process.env).filter(([name]) => !/^(LETHE_|DATABASE_URL$)/.test(name));
+  return { ...Object.fromEntries(others), TZ: "UTC", ...own };
 }

@@ -8,12 +8,14 @@ import { createApi, type EnrolmentRequest } from "./http/api.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { describeApi } from "./http/openapi.ts";
 import { createHttp, isToken } from "./http/server.ts";
+import { createTurns } from "./in-turn.ts";
 import { createEnrolment } from "./intake/enrol.ts";
 import { networkOf } from "./intake/network.ts";
 import { createRateLimit, type Rate } from "./intake/rate-limit.ts";
 import { createRefusalCounter } from "./intake/refusals.ts";
 import { createUpload } from "./intake/upload.ts";
 import { openDataFolder } from "./storage/data-folder.ts";
+import type { Database } from "./storage/database.ts";
 import { createTaskRegistry, type TaskRegistry } from "./storage/tasks.ts";
 import { closeWindow, unfinishedWindows } from "./storage/windows.ts";
 import { createTask } from "./tally/create-task.ts";
@@ -34,7 +36,7 @@ export interface ServiceOptions {
   readonly port: number;
   /** Where devices reach the service, as manifests tell; by default where it listens. */
   readonly url?: string;
-  /** Believe X-Forwarded-For: only behind a proxy that sets it. */
+  /** Take a device's address from the last entry of X-Forwarded-For: only behind a proxy that writes it. */
   readonly trustProxy?: boolean;
   readonly log: Logger;
   readonly enrolment?: Partial<EnrolmentRules>;
@@ -83,6 +85,7 @@ const DEFAULT_RULES = { rate: { perSecond: 100, burst: 1000 }, mostPerAddress: 1
 const KEYS_AHEAD = 500;
 const POLL_MILLISECONDS = 1000;
 const DEVELOPMENT_POLL_MILLISECONDS = 200;
+const CLOSING_MILLISECONDS = 5000;
 const VERSION = "0.1.0";
 
 /** Starts intake, tally and release in one process, on an embedded database. */
@@ -92,8 +95,8 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
   for (const token of options.enrolment?.tokens ?? []) requireToken("an enrolment token", token);
   const now = (): number => clock() / 1000;
   const rules = { ...DEFAULT_RULES, ...options.enrolment };
-  const keyFile = openKeyFile(options.keyFile);
   const database = await openDataFolder(options.data);
+  const keyFile = await orClose(database, () => openKeyFile(options.keyFile));
   const threads = startThreads(options.threads ?? Math.max(1, availableParallelism() - 1));
   const tasks = createTaskRegistry(database);
   try {
@@ -104,12 +107,14 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     }
   } catch (error) {
     await threads.close();
+    keyFile.close();
     await database.close();
     throw error;
   }
 
   const metrics = createMetrics();
   const refusals = createRefusalCounter(database);
+  const { upload, isBusy } = createUpload(database);
   const tally = startTally({
     database,
     tasks,
@@ -120,6 +125,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     keysAhead: options.keysAhead ?? KEYS_AHEAD,
     pollMilliseconds: development ? DEVELOPMENT_POLL_MILLISECONDS : POLL_MILLISECONDS,
     invalidNoise: internals.invalidNoise,
+    isIntakeBusy: isBusy,
     beforeClose: refusals.flush,
     onCounted: metrics.counted,
     onReleased: metrics.finished,
@@ -127,6 +133,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
   const flushing = setInterval(() => void refusals.flush().catch(() => undefined), POLL_MILLISECONDS);
 
   let publicUrl = options.url ?? "";
+  const inTurn = createTurns();
   const limit = createRateLimit(rules.rate, now);
   const routes = createApi({
     database,
@@ -135,10 +142,10 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     now,
     enrol: createEnrolment(database, { mostPerAddress: rules.mostPerAddress, onTaken: tally.wake }),
     admit: (request) => admit(rules, limit, request),
-    upload: createUpload(database),
+    upload,
     createTask: async (task) => {
       const made = development ? shortened(task) : task;
-      const created = await createTask({ database, tasks, keyFile, url: publicUrl, now: now() }, made);
+      const created = await inTurn(() => createTask({ database, tasks, keyFile, url: publicUrl, now: now() }, made));
       await openWindows(database, tasks, keyFile, now(), internals.invalidNoise);
       tally.wake();
       return created;
@@ -177,12 +184,21 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
   });
   app.get("/metrics", async (_request, reply) => reply.type("text/plain; version=0.0.4").send(await metrics.text()));
 
-  const close = async (): Promise<void> => {
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= shutDown();
+    return closing;
+  };
+  const shutDown = async (): Promise<void> => {
+    // Requests under way are answered; connections that send nothing are not waited for.
+    const impatient = setTimeout(() => app.server.closeAllConnections(), CLOSING_MILLISECONDS);
     await app.close();
+    clearTimeout(impatient);
     clearInterval(flushing);
     await tally.stop();
     await refusals.flush();
     await threads.close();
+    keyFile.close();
     await database.close();
   };
   try {
@@ -212,8 +228,17 @@ async function admit(
   if (tokens && !tokens.map((token) => isToken(bearer, token)).includes(true)) {
     throw new LetheError("unauthorized", "devices enrol here with a token of the operator, as Authorization: Bearer");
   }
-  if (attest && !(await attest({ task, window, attestation }))) {
+  if (attest && !(await answersYes(() => attest({ task, window, attestation })))) {
     throw new LetheError("unauthorized", "the operator's check did not admit this device");
+  }
+}
+
+/** A check that fails admits nobody. */
+async function answersYes(question: () => boolean | Promise<boolean>): Promise<boolean> {
+  try {
+    return (await question()) === true;
+  } catch {
+    return false;
   }
 }
 
@@ -228,6 +253,15 @@ function requireOwnTasks(tasks: TaskRegistry, operatorKey: string, path: string)
         `the key file ${path} is not the one that task ${name} was signed with: restore it, or use another data folder`,
       );
     }
+  }
+}
+
+async function orClose<T>(database: Database, make: () => T): Promise<T> {
+  try {
+    return make();
+  } catch (error) {
+    await database.close();
+    throw error;
   }
 }
 

@@ -14,7 +14,7 @@ import type { Measurement } from "./stopwatch.ts";
 
 const COUNTERS = 1000;
 const DEVICES = 6000;
-const CONNECTIONS = 64;
+const CONNECTIONS = 256;
 const TOKEN = "a-token-for-the-bench";
 
 const TASK: Task = {

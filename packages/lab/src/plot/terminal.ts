@@ -88,7 +88,7 @@ function drawCells(lines: readonly DrawableLine[], x: Scale, y: Scale, width: nu
 }
 
 /** Which of `count` dots shows the value. */
-function dotAt(scale: Scale, value: number, count: number): number {
+export function dotAt(scale: Scale, value: number, count: number): number {
   return Math.round(scale.place(value) * (count - 1));
 }
 
@@ -132,7 +132,7 @@ function withYAxis(cells: readonly (readonly Cell[])[], y: Scale, margin: number
 }
 
 /** The axis, and under it those labels that leave room for one another. */
-function drawXAxis(x: Scale, margin: number, width: number): string[] {
+export function drawXAxis(x: Scale, margin: number, width: number): string[] {
   const axis = new Array<string>(width).fill("─");
   let labels = "";
   for (const { value, label } of x.ticks) {

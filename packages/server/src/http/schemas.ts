@@ -9,10 +9,10 @@ const bytes = z
   .describe("base64url");
 
 export const taskName: z.ZodType<string> = z.string().regex(/^[a-z][a-z0-9.-]{0,63}$/);
-/** Decimal, without leading zeros. */
+/** Decimal, without leading zeros; ten digits are enough for windows of a second. */
 export const windowNumber: z.ZodType<number, string> = z
   .string()
-  .regex(/^(0|[1-9]\d{0,14})$/)
+  .regex(/^(0|[1-9]\d{0,9})$/)
   .transform(Number);
 export const deviceId: z.ZodType<string> = z
   .string()

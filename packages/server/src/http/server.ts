@@ -10,6 +10,7 @@ import type { Route } from "./route.ts";
 export interface HttpOptions {
   readonly routes: readonly Route<unknown>[];
   readonly adminToken: string;
+  /** Whether a proxy in front writes the last entry of X-Forwarded-For. */
   readonly trustProxy: boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -22,6 +23,13 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const MOST_DRAINED = 16_000_000;
 const RETRY_AFTER_SECONDS: Partial<Record<ProblemCode, number>> = { "rate-limited": 5, "no-keys-left": 1 };
 
+/** The answer to what is not even HTTP. */
+const UNREADABLE = ((): string => {
+  const body = JSON.stringify(problemOf("bad-encoding", "the request cannot be read"));
+  const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\nContent-Length: ${body.length}`;
+  return `${head}\r\nConnection: close\r\n\r\n${body}`;
+})();
+
 /** What the checks before the body leave for those after. */
 interface Checked {
   readonly route: Route<unknown>;
@@ -31,89 +39,106 @@ interface Checked {
 /** Serves the routes. Every refusal is a problem of the one table; nothing a client sends ends in a 5xx of its own making. */
 export function createHttp(options: HttpOptions): FastifyInstance {
   const app = fastify({
-    trustProxy: options.trustProxy,
+    // Only the proxy in front: entries before its own are what a client claims.
+    trustProxy: options.trustProxy ? (_address: string, hop: number) => hop === 0 : false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Requests are logged below, without their paths: those hold device ids, which belong in no log.
     logger: false,
     forceCloseConnections: "idle",
-    routerOptions: { maxParamLength: 200 },
+    frameworkErrors: (_error, _request, reply) => {
+      sendProblem(reply as unknown as FastifyReply, "bad-encoding", "the path cannot be read");
+    },
+    clientErrorHandler: (_error, socket) => {
+      if (socket.writable) socket.end(UNREADABLE);
+    },
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
   const checked = new WeakMap<FastifyRequest, Checked>();
-  const pathOf = (route: Route<unknown>): string => route.path.replaceAll(/\{(\w+)\}/g, ":$1");
-
-  for (const route of options.routes) {
-    app.route({
-      method: route.method,
-      url: pathOf(route),
-      bodyLimit: MOST_DRAINED,
-      onRequest: async (request, reply) => {
-        if (route.anyOrigin) allowAnyOrigin(reply);
-        const state: Checked = { route };
-        checked.set(request, state);
-        if (route.admin) requireAdmin(request, options.adminToken);
-        state.parameters = readParameters(route, request);
-        checkBody(route, request, state.parameters);
-        route.before?.(state.parameters);
-      },
-      handler: async (request, reply) => {
-        const answer = await route.handle({
-          parameters: checked.get(request)?.parameters,
-          body: request.body instanceof Uint8Array ? request.body : new Uint8Array(),
-          bearer: bearerOf(request),
-          address: request.ip,
-        });
-        reply.code(answer.status);
-        return answer.body === undefined ? reply.send() : reply.type("application/json").send(answer.body);
-      },
-    });
-  }
+  for (const route of options.routes) addRoute(app, options, route, checked);
   for (const path of new Set(options.routes.filter(({ anyOrigin }) => anyOrigin).map(pathOf))) {
     app.options(path, (_request, reply) => preflight(reply));
   }
-
-  app.addHook("onSend", async (_request, reply) => {
-    reply.header("cache-control", "no-store");
-    reply.header("x-content-type-options", "nosniff");
-  });
-  app.addHook("onResponse", async (request, reply) => {
+  app.addHook("onResponse", (request, reply, done) => {
     const route = request.routeOptions.url ?? "unknown";
     options.metrics.request(request.method, route, reply.statusCode, reply.elapsedTime / 1000);
     options.log.debug({ method: request.method, route, status: reply.statusCode }, "request");
+    done();
   });
-  app.setNotFoundHandler((_request, reply) => {
-    const body = { type: "about:blank", title: "Not found", status: 404, detail: "there is nothing at this path" };
-    return reply.code(404).type("application/problem+json").send(JSON.stringify(body));
-  });
+  app.setNotFoundHandler((_request, reply) =>
+    sendOther(reply, { title: "Not found", status: 404, detail: "there is nothing at this path" }),
+  );
   app.setErrorHandler((error: unknown, request, reply) => {
     const refusal = refusalOf(error);
     if (!refusal) {
       // The message may quote what was sent; the stack says where it happened.
       options.log.error({ where: (error as Error)?.stack?.split("\n").slice(1, 4) }, "request failed");
-      const body = {
-        type: "about:blank",
-        title: "Internal error",
-        status: 500,
-        detail: "the service failed: try again",
-      };
-      return reply.code(500).type("application/problem+json").send(JSON.stringify(body));
+      return sendOther(reply, { title: "Internal error", status: 500, detail: "the service failed: try again" });
     }
     options.metrics.refused(refusal.code);
     const state = checked.get(request);
     if (state?.parameters !== undefined) options.onRefused(state.route, state.parameters, refusal.code);
-    return sendProblem(request, reply, refusal.code, refusal.detail);
+    // What is left of the body is read and dropped, but not without end.
+    if (Number(request.headers["content-length"] ?? 0) > MOST_DRAINED) reply.header("connection", "close");
+    return sendProblem(reply, refusal.code, refusal.detail);
   });
   return app;
 }
 
-function sendProblem(request: FastifyRequest, reply: FastifyReply, code: ProblemCode, detail: string): FastifyReply {
+const pathOf = (route: Route<unknown>): string => route.path.replaceAll(/\{(\w+)\}/g, ":$1");
+
+function addRoute(
+  app: FastifyInstance,
+  { adminToken }: HttpOptions,
+  route: Route<unknown>,
+  checked: WeakMap<FastifyRequest, Checked>,
+): void {
+  app.route({
+    method: route.method,
+    url: pathOf(route),
+    bodyLimit: route.body?.type === "application/json" ? route.body.most : MOST_DRAINED,
+    onRequest: (request, reply, done) => {
+      const state: Checked = { route };
+      checked.set(request, state);
+      reply.header("cache-control", "no-store");
+      if (route.anyOrigin) allowAnyOrigin(reply);
+      try {
+        if (route.admin) requireAdmin(request, adminToken);
+        state.parameters = readParameters(route, request);
+        checkBody(route, request, state.parameters);
+        route.before?.(state.parameters);
+        done();
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+    handler: async (request, reply) => {
+      const answer = await route.handle({
+        parameters: checked.get(request)?.parameters,
+        body: request.body instanceof Uint8Array ? request.body : new Uint8Array(),
+        bearer: bearerOf(request),
+        address: request.ip,
+      });
+      reply.code(answer.status);
+      return answer.body === undefined ? reply.send() : reply.type("application/json").send(answer.body);
+    },
+  });
+}
+
+function sendProblem(reply: FastifyReply, code: ProblemCode, detail: string): FastifyReply {
   const problem = problemOf(code, detail);
   const retryAfter = RETRY_AFTER_SECONDS[code];
   if (retryAfter !== undefined) reply.header("retry-after", retryAfter);
   if (code === "unauthorized") reply.header("www-authenticate", "Bearer");
-  if (Number(request.headers["content-length"] ?? 0) > MOST_DRAINED) reply.header("connection", "close");
   return reply.code(problem.status).type("application/problem+json").send(JSON.stringify(problem));
+}
+
+/** Problems that are not in the table, as RFC 9457 has them. */
+function sendOther(reply: FastifyReply, problem: { title: string; status: number; detail: string }): FastifyReply {
+  return reply
+    .code(problem.status)
+    .type("application/problem+json")
+    .send(JSON.stringify({ type: "about:blank", ...problem }));
 }
 
 /** Our own errors, and what fastify finds wrong with a request, in terms of the one table. */

@@ -33,7 +33,7 @@ export function createEnrolment(
     readonly onTaken: () => void;
   },
 ): (window: WindowIdentity, address: string) => Promise<Enrolled> {
-  const commit = createGroupCommit<Request, Decided<Enrolled>>((requests) =>
+  const { submit } = createGroupCommit<Request, Decided<Enrolled>>((requests) =>
     decidePerWindow(database, requests, (transaction, windowId, ofWindow) =>
       enrolInWindow(transaction, windowId, options.mostPerAddress, ofWindow),
     ),
@@ -46,7 +46,7 @@ export function createEnrolment(
     };
     const deadline = Date.now() + POOL_PATIENCE_MS;
     for (;;) {
-      const enrolled = await commit(request);
+      const enrolled = await submit(request);
       options.onTaken();
       if (!(enrolled instanceof LetheError)) return enrolled;
       if (enrolled.code !== "no-keys-left" || Date.now() > deadline) throw enrolled;

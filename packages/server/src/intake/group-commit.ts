@@ -3,6 +3,14 @@ import { LetheError } from "@lethe/core/error";
 /** More than this many waiting means that the database does not keep up. */
 const MOST_WAITING = 20_000;
 const MOST_TOGETHER = 500;
+/** So many that what can wait should. */
+const MANY = 32;
+
+export interface GroupCommit<Item, Result> {
+  readonly submit: (item: Item) => Promise<Result>;
+  /** Many are waiting. */
+  readonly isBusy: () => boolean;
+}
 
 /**
  * Collects what comes while a commit is under way and commits it together: under load many requests share one
@@ -10,7 +18,7 @@ const MOST_TOGETHER = 500;
  */
 export function createGroupCommit<Item, Result>(
   commit: (items: readonly Item[]) => Promise<readonly Result[]>,
-): (item: Item) => Promise<Result> {
+): GroupCommit<Item, Result> {
   let waiting: { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
   let committing = false;
 
@@ -31,13 +39,16 @@ export function createGroupCommit<Item, Result>(
     committing = false;
   }
 
-  return (item) =>
-    new Promise((resolve, reject) => {
-      if (waiting.length >= MOST_WAITING) {
-        reject(new LetheError("rate-limited", "the service has more to store than it can: try again later"));
-        return;
-      }
-      waiting.push({ item, resolve, reject });
-      if (!committing) void run();
-    });
+  return {
+    submit: (item) =>
+      new Promise((resolve, reject) => {
+        if (waiting.length >= MOST_WAITING) {
+          reject(new LetheError("rate-limited", "the service has more to store than it can: try again later"));
+          return;
+        }
+        waiting.push({ item, resolve, reject });
+        if (!committing) void run();
+      }),
+    isBusy: () => waiting.length >= MANY,
+  };
 }

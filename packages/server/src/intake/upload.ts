@@ -34,21 +34,22 @@ export function hashOf(bytes: Uint8Array | string): Uint8Array {
  * Takes in reports, each once. Only what everybody can see decides: whether the window takes reports, whether the device is
  * enrolled and the token its own, and the report's header. It resolves after the commit.
  */
-export function createUpload(database: Database): (upload: Upload) => Promise<Receipt> {
-  const commit = createGroupCommit<Arrival, Decided<Receipt>>((arrivals) =>
+export function createUpload(database: Database): {
+  readonly upload: (upload: Upload) => Promise<Receipt>;
+  readonly isBusy: () => boolean;
+} {
+  const { submit, isBusy } = createGroupCommit<Arrival, Decided<Receipt>>((arrivals) =>
     decidePerWindow(database, arrivals, storeInWindow),
   );
-  return async ({ window, task, device, token, body }) => {
-    decodeReport(task.layout, task.hash, body);
-    const receipt = await commit({
-      windowId: window.id,
-      device,
-      tokenHash: hashOf(token),
-      digest: hashOf(body),
-      body,
-    });
-    if (receipt instanceof LetheError) throw receipt;
-    return receipt;
+  return {
+    isBusy,
+    upload: async ({ window, task, device, token, body }) => {
+      decodeReport(task.layout, task.hash, body);
+      const tokenHash = hashOf(token);
+      const receipt = await submit({ windowId: window.id, device, tokenHash, digest: hashOf(body), body });
+      if (receipt instanceof LetheError) throw receipt;
+      return receipt;
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { LetheError } from "@lethe/core/error";
 import type { Database } from "./database.ts";
 import { takeLock } from "./lock-file.ts";
@@ -21,8 +21,6 @@ export async function openDataFolder(folder: string): Promise<Database> {
   }
   try {
     const database = await openDatabase(folder);
-    // Whoever held a lease on this database is dead.
-    await database.query("UPDATE reports SET lease = NULL, leased_until = NULL WHERE lease IS NOT NULL");
     return {
       ...database,
       close: async () => {
@@ -51,6 +49,8 @@ async function openDatabase(folder: string): Promise<Database> {
     const database = await openPglite(path);
     try {
       await migrate(database);
+      // Whoever held a lease on this database is dead.
+      await database.query("UPDATE reports SET lease = NULL, leased_until = NULL WHERE lease IS NOT NULL");
     } catch (error) {
       await database.close();
       throw error;
@@ -70,14 +70,15 @@ async function openDatabase(folder: string): Promise<Database> {
 /** Under another name first: a folder named `database` is always a whole one, wherever the first start was cut off. */
 async function createDatabase(folder: string, path: string): Promise<void> {
   const unfinished = `${path}.new`;
-  rmSync(unfinished, { recursive: true, force: true });
-  const foreign = readdirSync(folder).find((name) => !name.startsWith("lock") && name !== ADMIN_TOKEN_FILE);
+  const own = [ADMIN_TOKEN_FILE, basename(unfinished)];
+  const foreign = readdirSync(folder).find((name) => !name.startsWith("lock") && !own.includes(name));
   if (foreign !== undefined) {
     throw new LetheError(
       "bad-data-folder",
       `${folder} holds ${foreign} and no database: it is no data folder of Lethe; use an empty or a new one`,
     );
   }
+  rmSync(unfinished, { recursive: true, force: true });
   const database = await openPglite(unfinished);
   await migrate(database);
   await database.close();

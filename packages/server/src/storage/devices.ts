@@ -57,8 +57,8 @@ export async function handOutDevices(
   if (taken.length === 0) return;
   await transaction.query(
     `UPDATE devices SET token_hash = c2, public_keys = NULL, signature = NULL
-     FROM ${packedRows(DEVICE_BYTES, TOKEN_HASH_BYTES)} WHERE window_id = $4 AND device = c1`,
-    [taken.length, pack(taken.map(({ device }) => device)), pack(taken.map(({ tokenHash }) => tokenHash)), windowId],
+     FROM ${packedRows(DEVICE_BYTES, TOKEN_HASH_BYTES)} WHERE device = c1`,
+    [taken.length, pack(taken.map(({ device }) => device)), pack(taken.map(({ tokenHash }) => tokenHash))],
   );
   await transaction.query("UPDATE windows SET enrolled = enrolled + $2 WHERE id = $1", [windowId, taken.length]);
 }

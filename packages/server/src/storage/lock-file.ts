@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
-import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { createHash, randomBytes } from "node:crypto";
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 interface Owner {
   readonly pid: number;
@@ -7,65 +7,95 @@ interface Owner {
   readonly started: string;
 }
 
+export interface Lock {
+  release(): void;
+}
+
 /**
- * Takes a lock file and returns how to let it go; or, if a living process holds it, returns that process's number. The
- * file appears with its content at once (a link cannot replace a file), so nobody reads a half-written one. A lock whose owner is dead is
- * moved away first; if two processes find it at once, one of them may find that it has moved the other's new lock, and puts it back.
+ * Takes a lock file; or, if a living process holds it, returns that process's number. The file appears with its content at
+ * once (a link cannot replace a file), so nobody reads a half-written one. Who finds the owner dead claims the succession under a name
+ * made from what the dead one wrote, which only one process gets, and looks once more before it puts its own lock in the place.
  */
-export function takeLock(path: string): { release(): void } | { heldBy: number } {
+export function takeLock(path: string): Lock | { readonly heldBy: number } {
   const own: Owner = { pid: process.pid, started: startOf(process.pid) ?? "" };
   const prepared = `${path}.${randomBytes(8).toString("hex")}`;
-  writeFileSync(prepared, JSON.stringify(own), { mode: 0o600 });
+  writeFileSync(prepared, JSON.stringify({ ...own, nonce: randomBytes(8).toString("hex") }), { mode: 0o600 });
   try {
     for (;;) {
-      if (tryLink(prepared, path)) return { release: () => unlinkSync(path) };
-      const owner = readOwner(path);
-      if (owner && isAlive(owner)) return { heldBy: owner.pid };
-      const moved = `${prepared}.stale`;
-      if (!tryRename(path, moved)) continue;
-      const found = readOwner(moved);
-      if (found && isAlive(found)) tryLink(moved, path);
-      unlinkSync(moved);
+      if (tryLink(prepared, path)) return { release: () => rmSync(path, { force: true }) };
+      const found = read(path);
+      if (found === undefined) continue;
+      const holder = livingOwner(found) ?? succeed(path, found, prepared);
+      if (holder === process.pid && read(path) === read(prepared)) {
+        return { release: () => rmSync(path, { force: true }) };
+      }
+      if (holder !== undefined) return { heldBy: holder };
     }
   } finally {
-    unlinkSync(prepared);
+    rmSync(prepared, { force: true });
+  }
+}
+
+/** Puts the prepared lock in the place of a dead one. The number of a living process that is doing so, or has. */
+function succeed(path: string, dead: string, prepared: string): number | undefined {
+  const claim = `${path}.${createHash("sha256").update(dead).digest("hex").slice(0, 16)}`;
+  if (!tryLink(prepared, claim)) {
+    const claimant = livingOwner(read(claim) ?? "");
+    // Killed while it took over: the next try claims again.
+    if (claimant === undefined) rmSync(claim, { force: true });
+    return claimant;
+  }
+  try {
+    if (read(path) !== dead) return undefined;
+    const copy = `${prepared}.copy`;
+    linkSync(prepared, copy);
+    renameSync(copy, path);
+    return process.pid;
+  } finally {
+    rmSync(claim, { force: true });
   }
 }
 
 function tryLink(from: string, to: string): boolean {
-  return succeeds(() => linkSync(from, to), "EEXIST");
-}
-
-function tryRename(from: string, to: string): boolean {
-  return succeeds(() => renameSync(from, to), "ENOENT");
-}
-
-function succeeds(action: () => void, expected: string): boolean {
   try {
-    action();
+    linkSync(from, to);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === expected) return false;
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
   }
 }
 
-/** Undefined if there is none that could be alive. */
-function readOwner(path: string): Owner | undefined {
+function read(path: string): string | undefined {
   try {
-    const { pid, started } = JSON.parse(readFileSync(path, "utf8")) as Partial<Owner>;
-    return Number.isInteger(pid) && typeof started === "string" ? { pid: pid as number, started } : undefined;
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** This very process may hold the lock, too: then another service in it does. */
+function livingOwner(text: string): number | undefined {
+  const owner = parseOwner(text);
+  return owner && isAlive(owner) ? owner.pid : undefined;
+}
+
+function parseOwner(text: string): Owner | undefined {
+  try {
+    const { pid, started } = JSON.parse(text) as Partial<Owner>;
+    const isOwner = Number.isSafeInteger(pid) && (pid as number) >= 1 && typeof started === "string";
+    return isOwner ? { pid: pid as number, started } : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** This very process may hold the lock, too: then another service in it does. */
 function isAlive({ pid, started }: Owner): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
   const now = startOf(pid);
   return now === undefined || started === "" || now === started;

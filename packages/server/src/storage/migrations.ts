@@ -29,12 +29,11 @@ const MIGRATIONS: readonly string[] = [
      UNIQUE (name, number)
    );
    CREATE TABLE devices (
+     device bytea PRIMARY KEY,
      window_id bigint NOT NULL,
-     device bytea NOT NULL,
      public_keys bytea,
      signature bytea,
-     token_hash bytea,
-     PRIMARY KEY (window_id, device)
+     token_hash bytea
    );
    ALTER TABLE devices ALTER COLUMN public_keys SET STORAGE EXTERNAL;
    CREATE INDEX spare_devices ON devices (window_id) WHERE token_hash IS NULL;
@@ -45,14 +44,13 @@ const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (window_id, address)
    );
    CREATE TABLE reports (
+     device bytea PRIMARY KEY,
      window_id bigint NOT NULL,
-     device bytea NOT NULL,
      digest bytea NOT NULL,
      body bytea NOT NULL,
      counted boolean NOT NULL DEFAULT false,
      lease bytea,
-     leased_until timestamptz,
-     PRIMARY KEY (window_id, device)
+     leased_until timestamptz
    );
    ALTER TABLE reports ALTER COLUMN body SET STORAGE EXTERNAL;
    CREATE INDEX uncounted_reports ON reports (window_id) WHERE NOT counted;

@@ -18,6 +18,12 @@ const database = await PGlite.create({
   parsers: { [types.BYTEA]: (hex: string) => new Uint8Array(Buffer.from(hex.slice(2), "hex")) },
 });
 
+/** Without values it is the simple protocol: one message instead of five. */
+async function run({ sql, values }: Question): Promise<unknown[]> {
+  if (values.length > 0) return (await database.query(sql, [...values])).rows;
+  return (await database.exec(sql)).at(-1)?.rows ?? [];
+}
+
 port.on("message", async (question: Question | "close") => {
   if (question === "close") {
     await database.close();
@@ -26,8 +32,7 @@ port.on("message", async (question: Question | "close") => {
     return;
   }
   try {
-    const { rows } = await database.query(question.sql, [...question.values]);
-    port.postMessage({ rows } satisfies Answer);
+    port.postMessage({ rows: await run(question) } satisfies Answer);
   } catch (error) {
     port.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Answer);
   }

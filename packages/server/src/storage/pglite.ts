@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { createTurns } from "../in-turn.ts";
 import type { Database, Queryable, SqlValue } from "./database.ts";
 import type { Answer, Question } from "./pglite-thread.ts";
 
@@ -11,7 +12,6 @@ export async function openPglite(folder: string): Promise<Database> {
   const thread = new Worker(new URL("./pglite-thread.js", import.meta.url), { workerData: folder });
   let waiting: { resolve: (rows: unknown[]) => void; reject: (error: Error) => void } | undefined;
   let broken: Error | undefined;
-  let busy: Promise<unknown> = Promise.resolve();
 
   const next = (): Promise<unknown[]> =>
     new Promise((resolve, reject) => {
@@ -38,12 +38,7 @@ export async function openPglite(folder: string): Promise<Database> {
     if (!broken) thread.postMessage(question);
     return answer;
   };
-  /** Runs one after another, whatever becomes of those before. */
-  const inTurn = <T>(task: () => Promise<T>): Promise<T> => {
-    const turn = busy.then(task, task);
-    busy = turn.catch(() => undefined);
-    return turn;
-  };
+  const inTurn = createTurns();
   const query = async <Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> =>
     (await ask({ sql, values })) as Row[];
 

@@ -9,19 +9,23 @@ export interface NewReport {
 
 export const DIGEST_BYTES = 32;
 
-/** What is known of devices that want to send a report, by their place in the list; those not enrolled are missing. */
+/**
+ * What is known of devices that want to send a report, by their place in the list; those not enrolled are missing. Looked up one by one:
+ * without statistics, which an embedded database does not gather, a join would read the whole table.
+ */
 export async function findSenders(
   transaction: Queryable,
   windowId: number,
   devices: readonly Uint8Array[],
 ): Promise<Map<number, { tokenHash: Uint8Array; digest: Uint8Array | null }>> {
-  const rows = await transaction.query<{ i: number; tokenHash: Uint8Array; digest: Uint8Array | null }>(
-    `SELECT i, token_hash AS "tokenHash", digest FROM ${packedRows(DEVICE_BYTES)}
-     JOIN devices ON devices.window_id = $3 AND devices.device = c1 AND token_hash IS NOT NULL
-     LEFT JOIN reports ON reports.window_id = $3 AND reports.device = c1`,
+  const rows = await transaction.query<{ i: number; tokenHash: Uint8Array | null; digest: Uint8Array | null }>(
+    `SELECT i,
+       (SELECT token_hash FROM devices WHERE device = c1 AND window_id = $3) AS "tokenHash",
+       (SELECT digest FROM reports WHERE device = c1) AS digest
+     FROM ${packedRows(DEVICE_BYTES)}`,
     [devices.length, pack(devices), windowId],
   );
-  return new Map(rows.map(({ i, ...sender }) => [i, sender]));
+  return new Map(rows.flatMap(({ i, tokenHash, digest }) => (tokenHash ? [[i, { tokenHash, digest }]] : [])));
 }
 
 /** The window is locked, so nobody else adds to it. */
@@ -33,8 +37,10 @@ export async function addReports(
   const width = reports[0]?.body.length;
   if (width === undefined) return;
   await transaction.query(
-    `INSERT INTO reports (window_id, device, digest, body)
-     SELECT $5, c1, c2, c3 FROM ${packedRows(DEVICE_BYTES, DIGEST_BYTES, width)}`,
+    `WITH added AS (
+       INSERT INTO reports (window_id, device, digest, body)
+       SELECT $5, c1, c2, c3 FROM ${packedRows(DEVICE_BYTES, DIGEST_BYTES, width)})
+     UPDATE windows SET received = received + $1 WHERE id = $5`,
     [
       reports.length,
       pack(reports.map(({ device }) => device)),
@@ -43,7 +49,6 @@ export async function addReports(
       windowId,
     ],
   );
-  await transaction.query("UPDATE windows SET received = received + $2 WHERE id = $1", [windowId, reports.length]);
 }
 
 /** Takes up to so many reports that nobody has counted or is counting; the lease ends by itself if its holder dies. */
@@ -56,7 +61,7 @@ export function leaseReports(
 ): Promise<{ device: Uint8Array; body: Uint8Array }[]> {
   return database.query(
     `UPDATE reports SET lease = $2, leased_until = clock_timestamp() + make_interval(secs => $4)
-     WHERE window_id = $1 AND device IN (
+     WHERE device IN (
        SELECT device FROM reports
        WHERE window_id = $1 AND NOT counted AND (lease IS NULL OR leased_until < clock_timestamp())
        LIMIT $3 FOR UPDATE SKIP LOCKED)

@@ -7,6 +7,7 @@ import {
   type SignedManifest,
   type TaskLayout,
 } from "@lethe/core/message";
+import { createTurns } from "../in-turn.ts";
 import type { Database } from "./database.ts";
 
 /** One version of a task, as it runs. */
@@ -40,30 +41,34 @@ interface Row {
 export function createTaskRegistry(database: Database): TaskRegistry {
   const tasks = new Map<string, TaskVersion[]>();
   let newest = 0;
+  const inTurn = createTurns();
+
+  async function readNew(): Promise<void> {
+    const rows = await database.query<Row>(
+      "SELECT id, name, manifest, signature FROM tasks WHERE id > $1 ORDER BY name, version",
+      [newest],
+    );
+    for (const { id, name, manifest: text, signature } of rows) {
+      newest = Math.max(newest, id);
+      const manifest = parseManifest(text);
+      const layout = layoutOf(manifest);
+      tasks.set(name, [
+        ...(tasks.get(name) ?? []),
+        {
+          id,
+          manifest,
+          signed: { manifest: text, signature },
+          hash: manifestHash(text),
+          layout,
+          reportBytes: reportBytes(layout),
+        },
+      ]);
+    }
+  }
 
   return {
-    refresh: async () => {
-      const rows = await database.query<Row>(
-        "SELECT id, name, manifest, signature FROM tasks WHERE id > $1 ORDER BY name, version",
-        [newest],
-      );
-      for (const { id, name, manifest: text, signature } of rows) {
-        newest = Math.max(newest, id);
-        const manifest = parseManifest(text);
-        const layout = layoutOf(manifest);
-        tasks.set(name, [
-          ...(tasks.get(name) ?? []),
-          {
-            id,
-            manifest,
-            signed: { manifest: text, signature },
-            hash: manifestHash(text),
-            layout,
-            reportBytes: reportBytes(layout),
-          },
-        ]);
-      }
-    },
+    // Two at once would both add the same.
+    refresh: () => inTurn(readNew),
     names: () => [...tasks.keys()].sort(),
     versions: (name) => tasks.get(name) ?? [],
     inWindow: (name, window) => tasks.get(name)?.findLast(({ manifest }) => manifest.fromWindow <= window),

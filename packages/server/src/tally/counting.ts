@@ -13,7 +13,7 @@ const BATCH = 256;
 const LEASE_SECONDS = 60;
 
 /**
- * Opens and counts what a window has received, until nothing is left that is not counted or leased by another, and says how many
+ * Opens and counts what a window has received, until nothing is left that is not counted or leased by another, or until it is paused, and says how many
  * reports it counted. Killed anywhere, it loses nothing and counts nothing twice: a batch is marked as counted in the transaction
  * that adds its answers, and only if its lease still holds.
  */
@@ -23,10 +23,11 @@ export async function countReports(
   keyFile: KeyFile,
   window: WindowRow,
   task: TaskVersion,
+  isPaused: () => boolean = () => false,
 ): Promise<number> {
   let counted = 0;
   const work = async (): Promise<void> => {
-    for (;;) {
+    while (!isPaused()) {
       const lease = randomBytes(16);
       const reports = await leaseReports(database, window.id, lease, BATCH, LEASE_SECONDS);
       if (reports.length === 0) return;

@@ -7,6 +7,7 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeSync,
 } from "node:fs";
@@ -15,6 +16,7 @@ import { type Secret, secret, stepWindowRatchet, WINDOW_SECRET_BYTES } from "@le
 import { LetheError } from "@lethe/core/error";
 import { decodeBase64urlOf, encodeBase64url, encodeOperatorKey } from "@lethe/core/message";
 import { z } from "zod";
+import { type Lock, takeLock } from "../storage/lock-file.ts";
 
 /**
  * All secrets of a tally, outside of the database and its backups: the operator's signing key, the ratchet, and the
@@ -30,8 +32,8 @@ export interface KeyFile {
   openWindow(task: string, window: number): Secret<Uint8Array>;
   /** Afterwards nothing that was encrypted for this window can be opened. */
   destroyWindow(task: string, window: number): void;
-  /** Those whose secret is still there. */
-  windows(): readonly { readonly task: string; readonly window: number }[];
+  /** Lets another process use the file. */
+  close(): void;
 }
 
 const CONTENT = z.strictObject({
@@ -43,18 +45,34 @@ const CONTENT = z.strictObject({
 
 interface Content {
   readonly operator: Secret<Uint8Array>;
-  chain: Secret<Uint8Array>;
-  readonly windows: Map<string, Secret<Uint8Array>>;
+  readonly chain: Secret<Uint8Array>;
+  readonly windows: ReadonlyMap<string, Secret<Uint8Array>>;
 }
 
 const fresh = (): Uint8Array => new Uint8Array(randomBytes(WINDOW_SECRET_BYTES));
 const nameOf = (task: string, window: number): string => `${task}/${window}`;
 
+/** One process at a time: what two would write from memory, each would lose of the other's. */
 export function openKeyFile(path: string): KeyFile {
-  if (!existsSync(path)) save(path, { operator: secret(fresh()), chain: secret(fresh()), windows: new Map() });
-  const content = load(path);
+  const lock = lockFor(path);
+  try {
+    if (!existsSync(path)) save(path, { operator: secret(fresh()), chain: secret(fresh()), windows: new Map() });
+    return keyFileOf(path, load(path), lock);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function keyFileOf(path: string, loaded: Content, lock: Lock): KeyFile {
+  let content = loaded;
   const signingKey = ed25519(content.operator);
   const publicKey = createPublicKey(signingKey).export({ format: "jwk" }).x as string;
+  /** On disk first: what cannot be written has not happened. */
+  const replace = (next: Content): void => {
+    save(path, next);
+    content = next;
+  };
 
   return {
     signingKey,
@@ -63,27 +81,35 @@ export function openKeyFile(path: string): KeyFile {
     openWindow: (task, window) => {
       const known = content.windows.get(nameOf(task, window));
       if (known) return known;
-      const before = content.chain;
+      const { operator, chain: before, windows } = content;
       const { windowSecret, chain } = stepWindowRatchet(before, fresh());
-      content.chain = chain;
-      content.windows.set(nameOf(task, window), windowSecret);
-      save(path, content);
+      replace({ operator, chain, windows: new Map([...windows, [nameOf(task, window), windowSecret]]) });
       before.reveal().fill(0);
       return windowSecret;
     },
     destroyWindow: (task, window) => {
       const known = content.windows.get(nameOf(task, window));
       if (!known) return;
-      content.windows.delete(nameOf(task, window));
-      save(path, content);
+      const rest = [...content.windows].filter(([name]) => name !== nameOf(task, window));
+      replace({ ...content, windows: new Map(rest) });
       known.reveal().fill(0);
     },
-    windows: () =>
-      [...content.windows.keys()].map((name) => {
-        const [task = "", window] = name.split("/");
-        return { task, window: Number(window) };
-      }),
+    close: lock.release,
   };
+}
+
+function lockFor(path: string): Lock {
+  try {
+    const lock = takeLock(`${path}.lock`);
+    if (!("heldBy" in lock)) return lock;
+    throw new LetheError("bad-key-file", `the key file ${path} is in use by process ${lock.heldBy}: use another one`);
+  } catch (error) {
+    if (error instanceof LetheError) throw error;
+    throw new LetheError(
+      "bad-key-file",
+      `the key file ${path} cannot be made: is there such a folder, and is it yours?`,
+    );
+  }
 }
 
 /** DER of a PKCS #8 private key (RFC 8410 §7), but for the seed. */
@@ -128,7 +154,8 @@ function save(path: string, { operator, chain, windows }: Content): void {
   } satisfies z.infer<typeof CONTENT>);
   const old = existsSync(path) ? openSync(path, "r+") : undefined;
   const unfinished = `${path}.new`;
-  writeDurably(openSync(unfinished, "w", 0o600), text);
+  rmSync(unfinished, { force: true });
+  writeDurably(openSync(unfinished, "wx", 0o600), text);
   renameSync(unfinished, path);
   const folder = openSync(dirname(path), "r");
   fsyncSync(folder);

@@ -13,7 +13,7 @@ import {
   type TaskLayout,
 } from "@lethe/core/message";
 import { planTask, type TaskPlan } from "@lethe/core/plan";
-import { randomnessFrom } from "@lethe/core/randomness";
+import { randomnessFrom, withBufferedRandomness } from "@lethe/core/randomness";
 
 /** Which window's secret, and which manifest's layout. */
 export interface WindowKeys {
@@ -86,23 +86,25 @@ export function openReports(
   { manifest: text, window, windowSecret }: WindowKeys,
   reports: readonly ReceivedReport[],
 ): BatchSums {
-  const { manifest, hash, layout } = contextOf(text);
-  const master = secret(windowSecret);
-  const sums: number[][] = layout.map(() => []);
-  let invalid = 0;
-  for (const { device, body } of reports) {
-    const parts = decodeReport(layout, hash, body);
-    let valid = true;
-    for (const [i, part] of layout.entries()) {
-      const context = keyContextOf(part, { task: manifest.task, window, device, role: ROLE });
-      const opened = part.server.open(master, context, parts[i] as Uint8Array, random);
-      if (!opened.valid) valid = false;
-      const sum = sums[i] as number[];
-      for (const [j, answer] of opened.answers.entries()) sum[j] = (sum[j] ?? 0) + answer;
+  return withBufferedRandomness(random, (buffered) => {
+    const { manifest, hash, layout } = contextOf(text);
+    const master = secret(windowSecret);
+    const sums: number[][] = layout.map(() => []);
+    let invalid = 0;
+    for (const { device, body } of reports) {
+      const parts = decodeReport(layout, hash, body);
+      let valid = true;
+      for (const [i, part] of layout.entries()) {
+        const context = keyContextOf(part, { task: manifest.task, window, device, role: ROLE });
+        const opened = part.server.open(master, context, parts[i] as Uint8Array, buffered);
+        if (!opened.valid) valid = false;
+        const sum = sums[i] as number[];
+        for (const [j, answer] of opened.answers.entries()) sum[j] = (sum[j] ?? 0) + answer;
+      }
+      if (!valid) invalid++;
     }
-    if (!valid) invalid++;
-  }
-  return { sums, invalid };
+    return { sums, invalid };
+  });
 }
 
 /** What a release with so many reports costs a device. Many different metrics take seconds. */

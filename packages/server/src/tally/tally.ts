@@ -3,7 +3,7 @@ import { eraseWindow, releaseWindow } from "../release/finish.ts";
 import type { Database } from "../storage/database.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import { closeWindow, unfinishedWindows, type WindowRow } from "../storage/windows.ts";
-import { timesOf } from "../window-time.ts";
+import { phaseOf, timesOf } from "../window-time.ts";
 import { countReports } from "./counting.ts";
 import type { KeyFile } from "./key-file.ts";
 import type { Threads } from "./threads.ts";
@@ -21,6 +21,8 @@ export interface TallyParts {
   readonly pollMilliseconds: number;
   /** Noise with which the count of invalid reports begins. */
   readonly invalidNoise: () => number;
+  /** Then reports of windows that are still open are counted later: devices wait for intake, nobody waits for the tally. */
+  readonly isIntakeBusy: () => boolean;
   /** Before a window closes, so that its release tells what was refused. */
   readonly beforeClose: () => Promise<void>;
   readonly onCounted: (reports: number) => void;
@@ -65,7 +67,7 @@ export function startTally(parts: TallyParts): Tally {
         lastError = error instanceof Error ? error : new Error(String(error));
         parts.log.error({ reason: lastError.message }, "tally failed, trying again");
       }
-      if (!woken || lastError) await pause();
+      if (!stopping && (!woken || lastError)) await pause();
     }
   }
 
@@ -109,7 +111,9 @@ async function advance(parts: TallyParts, window: WindowRow, task: TaskVersion):
     await parts.beforeClose();
     if (await closeWindow(database, window.id)) log.info(named, "window closed");
   }
-  const counted = await countReports(database, threads, keyFile, window, task);
+  const mayWait = phaseOf(task.manifest, window.number, now()) === "running";
+  const isPaused = (): boolean => mayWait && parts.isIntakeBusy();
+  const counted = await countReports(database, threads, keyFile, window, task, isPaused);
   if (counted > 0) parts.onCounted(counted);
   const outcome = await releaseWindow(database, threads, task, window.id, Math.floor(now()));
   if (!outcome) return;

@@ -1,0 +1,67 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { encodeBase64url } from "@lethe/core/message";
+import { failure } from "./failure.ts";
+
+/** Where a service keeps its data, unless told otherwise. */
+export const DEFAULT_DATA = "./lethe-data";
+
+const VARIABLE = "LETHE_ADMIN_TOKEN";
+const LEAST_CHARACTERS = 16;
+const TOKEN_BYTES = 32;
+
+export interface AdminToken {
+  readonly token: string;
+  /** The variable or the file that it comes from. */
+  readonly source: string;
+  /** Keeps a token that was just made, for the next start and for the operator on this machine. */
+  readonly keep: () => void;
+}
+
+/** The token that a service asks of its admin: from the environment, else as kept in the data folder, else a new one. */
+export async function adminTokenOf(data: string): Promise<AdminToken> {
+  const given = findToken(await tokenFileOf(data));
+  if (given) return { ...given, keep: () => {} };
+  const token = encodeBase64url(randomBytes(TOKEN_BYTES));
+  const source = await tokenFileOf(data);
+  return { token, source, keep: () => writeFileSync(source, `${token}\n`, { mode: 0o600, flag: "wx" }) };
+}
+
+/** The token for a service that runs elsewhere, or on this machine with its data where the environment says. */
+export async function requireAdminToken(): Promise<string> {
+  const file = await tokenFileOf(process.env.LETHE_DATA ?? DEFAULT_DATA);
+  const found = findToken(file);
+  if (found) return found.token;
+  throw failure(`the admin token is missing: set ${VARIABLE}, or LETHE_DATA to the service's data folder (no ${file})`);
+}
+
+async function tokenFileOf(data: string): Promise<string> {
+  // It loads the whole service, which other commands have no use for.
+  const { ADMIN_TOKEN_FILE } = await import("@lethe/server");
+  return join(data, ADMIN_TOKEN_FILE);
+}
+
+function findToken(file: string): { token: string; source: string } | undefined {
+  const fromEnvironment = process.env[VARIABLE];
+  const token = fromEnvironment ?? readToken(file);
+  if (token === undefined) return undefined;
+  const source = fromEnvironment === undefined ? file : VARIABLE;
+  if (token.length < LEAST_CHARACTERS) {
+    throw failure(`the admin token in ${source} is too short: it has at least ${LEAST_CHARACTERS} characters`);
+  }
+  if (!/^[\x21-\x7e]{1,500}$/.test(token)) {
+    throw failure(`the admin token in ${source} has at most 500 characters, all of them visible ASCII`);
+  }
+  return { token, source };
+}
+
+function readToken(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw failure(`the admin token in ${file} cannot be read (${code})`);
+  }
+}

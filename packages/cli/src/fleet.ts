@@ -1,0 +1,48 @@
+import { type FleetResult, runFleet } from "@lethe/lab/fleet";
+import { failure } from "./failure.ts";
+import { DEFAULT_SERVER } from "./options.ts";
+import { createProgress } from "./progress.ts";
+import { fetchManifest, reaching, unless } from "./service-client.ts";
+import { formatTable } from "./table.ts";
+
+export interface FleetCommandOptions {
+  readonly server: string;
+  readonly task: string;
+  readonly devices: number;
+  readonly rate: number;
+  readonly json?: boolean;
+}
+
+/** Simulated devices that enrol with a real service and report to it. */
+export async function simulateFleet({ json, ...options }: FleetCommandOptions): Promise<void> {
+  const { server, task, devices } = options;
+  // Says clearly if there is no such service or task.
+  await fetchManifest(server, task);
+  const progress = createProgress(`${devices} devices`);
+  const running = reaching(server, () =>
+    runFleet(options, (share) => {
+      progress(share);
+      if (share >= 1) process.stderr.write("sealed: they report as soon as their window has begun\n");
+    }),
+  );
+  const result = await unless("window-closed", running);
+  if (!result) throw failure(`the window ended before all ${devices} devices had reported: try fewer with --devices`);
+  console.log(json ? JSON.stringify(result) : describe(result, server));
+}
+
+function describe({ task, window, devices, truth }: FleetResult, server: string): string {
+  const where = server === DEFAULT_SERVER ? "" : ` --server ${server}`;
+  return [
+    formatTable(
+      ["metric", "truth"],
+      truth.map(({ name, bucket, truth }) => [
+        bucket === undefined ? name : `${name} ${bucket}`,
+        Number.isInteger(truth) ? `${truth}` : truth.toFixed(3),
+      ]),
+      1,
+    ),
+    "",
+    `${devices} devices have reported in window ${window}. What the service learns:`,
+    `lethe results ${task} --window ${window} --wait${where}`,
+  ].join("\n");
+}

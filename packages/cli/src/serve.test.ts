@@ -1,0 +1,197 @@
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { letheWith, type RunningService, START_TIMEOUT, startService } from "../test/lethe.ts";
+
+let folder: string;
+let service: RunningService;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "lethe-serve-"));
+  service = await startService({ cwd: folder });
+}, START_TIMEOUT);
+afterAll(async () => {
+  service.process.kill("SIGKILL");
+  await service.ended;
+  rmSync(folder, { recursive: true });
+});
+
+/** What is refused leaves nothing behind. */
+function serve(env: Record<string, string>, ...args: string[]) {
+  return letheWith({ cwd: folder, env }, "serve", "--port", "0", ...args);
+}
+
+describe("lethe serve", () => {
+  it("tells where everything is, and keeps a token for the admin that nobody else may read", () => {
+    expect(service).toMatchObject({
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      operatorKey: expect.stringMatching(/^ed25519:[\w-]{43}$/),
+      data: join(folder, "lethe-data"),
+      keyFile: join(folder, "lethe-data.keys"),
+    });
+    const token = join(service.data, "admin-token");
+    expect(statSync(token).mode & 0o777).toBe(0o600);
+    expect(readFileSync(token, "utf8")).toMatch(/^[\w-]{43}\n$/);
+  });
+
+  it("a second service on the same folder is refused with one line", () => {
+    const { status, stdout, stderr } = serve({}, "--key-file", join(folder, "other.keys"));
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr).toBe(
+      `error: the data folder ${service.data} is in use by process ${service.process.pid}: stop that one, or use another folder\n`,
+    );
+  });
+
+  it("what cannot work is refused with one line, before anything is made", () => {
+    const files = {
+      short: "short\n",
+      empty: "\n\n",
+      nothing: "export const other = 1;\n",
+      broken: "export const = 1;\n",
+    };
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, `${name}.mjs`), content);
+    const inside = join(folder, "new", "keys");
+    for (const [message, env, ...args] of [
+      ["DATABASE_URL is set, but PostgreSQL is not supported yet", { DATABASE_URL: "postgres://localhost/lethe" }],
+      [
+        "the admin token in LETHE_ADMIN_TOKEN is too short: it has at least 16",
+        { LETHE_ADMIN_TOKEN: "fifteen-letters" },
+      ],
+      [
+        "the admin token in LETHE_ADMIN_TOKEN has at most 500 characters",
+        { LETHE_ADMIN_TOKEN: "with blanks in between" },
+      ],
+      [`the key file ${inside} lies inside the data folder`, { LETHE_KEY_FILE: inside }],
+      [`the key file ${inside} lies inside the data folder`, {}, "--key-file", "new/../new/keys"],
+      ["empty.mjs: there is no token in it", {}, "--enrolment-tokens", "empty.mjs"],
+      ["short.mjs: line 1 is not a token", {}, "--enrolment-tokens", "short.mjs"],
+      ["missing: there is no such file", {}, "--enrolment-tokens", "missing"],
+      ["nothing.mjs: it exports no function attest", {}, "--attestation", "nothing.mjs"],
+      ["broken.mjs: it cannot be loaded: ", {}, "--attestation", "broken.mjs"],
+      ["missing.mjs: it cannot be loaded: Cannot find module", {}, "--attestation", "missing.mjs"],
+      ["option '--url <url>' argument 'telemetry.example' is invalid", {}, "--url", "telemetry.example"],
+      ["option '--port <n>' argument '65536' is invalid", {}, "--port", "65536"],
+      ["option '--threads <n>' argument '0' is invalid", {}, "--threads", "0"],
+    ] as [string, Record<string, string>, ...string[]][]) {
+      const { status, stdout, stderr } = serve({ LETHE_DATA: "new", ...env }, ...args);
+      expect({ message, status, stdout }).toEqual({ message, status: 2, stdout: "" });
+      expect(stderr).toMatch(/^error: [^\n]*\n$/);
+      expect(stderr).toContain(message);
+    }
+    expect(statSync(join(folder, "new"), { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  it("a key file that a link leads into the data folder is inside", () => {
+    mkdirSync(join(folder, "linked"));
+    symlinkSync(join(folder, "linked"), join(folder, "link"));
+    expect(serve({ LETHE_DATA: "linked" }, "--key-file", "link/keys").stderr).toContain("lies inside the data folder");
+  });
+
+  it("a folder that is not its own, and a file in the way, are refused and left as they are", () => {
+    mkdirSync(join(folder, "documents"));
+    writeFileSync(join(folder, "documents", "letter.txt"), "");
+    expect(serve({}, "--data", "documents").stderr).toMatch(
+      /^error: .*\/documents holds letter.txt and no database: .*\n$/,
+    );
+    expect(statSync(join(folder, "documents", "admin-token"), { throwIfNoEntry: false })).toBeUndefined();
+    writeFileSync(join(folder, "file"), "");
+    expect(serve({}, "--data", "file").stderr).toMatch(/^error: the data folder .*\/file cannot be made\n$/);
+    expect(serve({}, "--data", "x", "--key-file", "nowhere/keys").stderr).toMatch(
+      /^error: .*\/nowhere\/keys\S*: there is no such file\n$/,
+    );
+    writeFileSync(join(folder, "open.keys"), "{}", { mode: 0o644 });
+    expect(serve({}, "--data", "x", "--key-file", "open.keys").stderr).toMatch(
+      /^error: others may read the key file .*\n$/,
+    );
+  });
+
+  it("ends well on SIGTERM, and keeps key and token for the next start, which a taken port refuses", async () => {
+    const data = join(folder, "again");
+    const own = await startService({ cwd: folder }, "--data", data);
+    const token = readFileSync(join(data, "admin-token"), "utf8");
+    own.process.kill("SIGTERM");
+    const { status, stderr } = await own.ended;
+    expect(status).toBe(0);
+    expect(stderr).toContain("warning: DEVELOPMENT.");
+    expect(stderr).not.toContain(token.trim());
+
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as { port: number };
+    const refused = serve({}, "--data", data, "--port", `${port}`);
+    other.close();
+    expect(refused).toEqual({
+      status: 2,
+      stdout: "",
+      stderr: `error: port ${port} of 127.0.0.1 is in use: choose another with --port\n`,
+    });
+    expect(serve({}, "--data", data, "--host", "192.0.2.1").stderr).toBe(
+      "error: 192.0.2.1 is no address of this machine: choose another with --host\n",
+    );
+
+    const next = await startService({ cwd: folder }, "--data", data);
+    expect(next.operatorKey).toBe(own.operatorKey);
+    expect(readFileSync(join(data, "admin-token"), "utf8")).toBe(token);
+    next.process.kill("SIGINT");
+    expect((await next.ended).status).toBe(0);
+  });
+
+  it("a second signal ends it at once, though a request is under way; only its own devices enrol", async () => {
+    const token = "a-token-of-the-operator";
+    writeFileSync(join(folder, "tokens"), `${token}\n\n`);
+    writeFileSync(join(folder, "attest.mjs"), "export const attest = ({ attestation }) => attestation === 'good';\n");
+    const admin = "an-admin-token-of-the-environment";
+    const env = { LETHE_ADMIN_TOKEN: admin };
+    const rules = ["--enrolment-tokens", "tokens", "--attestation", "attest.mjs"];
+    const own = await startService({ cwd: folder, env }, "--data", "rules", ...rules);
+    expect(statSync(join(folder, "rules", "admin-token"), { throwIfNoEntry: false })).toBeUndefined();
+    expect(await enrolments(own.url, admin, token)).toEqual([401, 401, 201]);
+
+    const request = connect(Number(new URL(own.url).port), "127.0.0.1");
+    request.on("error", () => {});
+    request.write(
+      `POST /v1/tasks HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${admin}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
+    );
+    await sleep(500);
+    own.process.kill("SIGTERM");
+    await sleep(1000);
+    expect(own.process.exitCode).toBeNull();
+    own.process.kill("SIGTERM");
+    expect((await own.ended).status).toBe(143);
+    request.destroy();
+  });
+});
+
+/** Statuses without a token, with a token alone, and with what the operator's check asks for. */
+async function enrolments(url: string, admin: string, token: string): Promise<number[]> {
+  const metrics = [{ name: "a", statistic: "occurrence", localEpsilon: 1 }];
+  const task = {
+    version: 1,
+    task: "t",
+    tickSeconds: 1,
+    ticks: 10,
+    graceSeconds: 0,
+    mode: "one-server",
+    scheme: "lattice",
+    minimumDevices: 10,
+    metrics,
+  };
+  const type = { "content-type": "application/json" };
+  const created = await fetch(`${url}/v1/tasks`, {
+    method: "POST",
+    headers: { ...type, authorization: `Bearer ${admin}` },
+    body: JSON.stringify(task),
+  });
+  expect(created.status).toBe(201);
+  const window = Math.floor(Date.now() / 10_000) + 1;
+  const bearer = { authorization: `Bearer ${token}` };
+  const body = JSON.stringify({ attestation: "good" });
+  const requests = [{ headers: type, body }, { headers: bearer }, { headers: { ...type, ...bearer }, body }];
+  const answers = await Promise.all(
+    requests.map((request) => fetch(`${url}/v1/tasks/t/windows/${window}/devices`, { method: "POST", ...request })),
+  );
+  return answers.map(({ status }) => status);
+}

@@ -1,0 +1,353 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Figure, Release, WindowStatus } from "@lethe/core/message";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { letheWith, type RunningService, START_TIMEOUT, startService } from "../test/lethe.ts";
+
+const TASK = {
+  version: 1,
+  task: "editor-health",
+  tickSeconds: 60,
+  ticks: 10,
+  graceSeconds: 3600,
+  mode: "one-server",
+  scheme: "lattice",
+  minimumDevices: 1000,
+  metrics: [
+    { name: "export.failed", statistic: "occurrence", localEpsilon: 2 },
+    { name: "export.clicks", statistic: "histogram", edges: [0, 1, 2, 5], localEpsilon: 2, eventsPerTick: 1 },
+    { name: "tabs.opened", statistic: "mean", limit: 10, sigma: 0.5, eventsPerTick: 1 },
+  ],
+};
+const DEVICES = 40;
+
+let folder: string;
+let service: RunningService;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "lethe-service-"));
+  writeFileSync(join(folder, "task.json"), JSON.stringify(TASK));
+  service = await startService({ cwd: folder });
+}, START_TIMEOUT);
+afterAll(async () => {
+  service.process.kill("SIGKILL");
+  await service.ended;
+  rmSync(folder, { recursive: true });
+});
+
+/** In the folder of the service, so that the admin token is found. */
+function run(...args: string[]) {
+  return letheWith({ cwd: folder, env: { LETHE_SERVER: service.url } }, ...args);
+}
+
+function runJson<T>(...args: string[]): T {
+  const { status, stdout, stderr } = run(...args, "--json");
+  expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
+  return JSON.parse(stdout) as T;
+}
+
+interface Created {
+  created: boolean;
+  from: number;
+  to: number;
+  manifest: { fromWindow: number; ticks: number; servers: { url: string; key: string }[] };
+}
+
+describe("from a task file to a release", () => {
+  it("begins with no task", () => {
+    expect(run("task", "list").stdout).toBe("no tasks yet: lethe task create task.json\n");
+    expect(runJson("task", "list")).toEqual({ tasks: [] });
+  });
+
+  it("task create signs the task, and again changes nothing", () => {
+    const first = runJson<Created>("task", "create", "task.json");
+    expect(first.created).toBe(true);
+    expect(first.manifest.servers).toEqual([{ role: "tally", url: service.url, key: service.operatorKey }]);
+    expect(first.to - first.from).toBe(10);
+    expect(first.from).toBe(10 * first.manifest.fromWindow);
+    expect(runJson<Created>("task", "create", "task.json")).toEqual({ ...first, created: false });
+    const { stdout } = run("task", "create", "task.json");
+    for (const part of [
+      "editor-health, version 1, 3 metrics: is there already, just like this\n",
+      "note: this service is for development: windows of 10 seconds, grace 5 seconds, at least 10 devices\n",
+      `from window    ${first.manifest.fromWindow}\n`,
+      " UTC\n",
+      `operator key   ${service.operatorKey}\n`,
+      "lethe plan --task task.json\n",
+    ]) {
+      expect(stdout).toContain(part);
+    }
+  });
+
+  it("a version that says something else is refused in the service's words", () => {
+    writeFileSync(join(folder, "changed.json"), JSON.stringify({ ...TASK, scheme: "elgamal" }));
+    expect(run("task", "create", "changed.json")).toEqual({
+      status: 2,
+      stdout: "",
+      stderr: "error: version 1 of editor-health is there already and says something else: raise it\n",
+    });
+  });
+
+  it("task list and task show tell what is collected", () => {
+    const { tasks } = runJson<{ tasks: { task: string; window: number }[] }>("task", "list");
+    expect(tasks).toMatchObject([{ task: "editor-health", windowSeconds: 10, versions: [{ version: 1, metrics: 3 }] }]);
+    expect(run("task", "list").stdout).toMatch(/\neditor-health +1 +3 +10 seconds +\d+ +\d+\n$/);
+    const { manifest, windows } = runJson<{ manifest: { task: string }; windows: WindowStatus[] }>(
+      "task",
+      "show",
+      "editor-health",
+    );
+    expect(manifest.task).toBe("editor-health");
+    expect(windows[0]).toMatchObject({ state: "not-open", received: 0, minimumDevices: 10 });
+    const { stdout } = run("task", "show", "editor-health");
+    expect(stdout).toContain(`operator key ${service.operatorKey}\n`);
+    expect(stdout).toMatch(/\n\d+ +not-open +\d{4}-\d\d-\d\d /);
+    expect(stdout).toMatch(/\n\d+ +open +\d{4}-\d\d-\d\d /);
+  });
+
+  it("simulate --server tells the truth, and results --wait what the service learns of it", () => {
+    const args = ["--server", service.url, "--task", "editor-health", "--devices", `${DEVICES}`, "--rate", "0.1"];
+    const { status, stdout, stderr } = run("simulate", ...args, "--json");
+    expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining(`${DEVICES} devices … 100%\n`) });
+    const simulated = JSON.parse(stdout) as {
+      window: number;
+      devices: number;
+      truth: { name: string; bucket?: string; truth: number }[];
+    };
+    expect(simulated.devices).toBe(DEVICES);
+    const window = `${simulated.window}`;
+
+    const release = runJson<Release>("results", "editor-health", "--window", window, "--wait");
+    expect(release).toMatchObject({ status: "released", window: simulated.window, received: DEVICES });
+    const figures = release.metrics.flatMap((metric): readonly Figure[] => (metric.statistic === "histogram" ? metric.buckets : [metric]));
+    expect(figures.length).toBe(simulated.truth.length);
+    for (const [i, { estimate, standardError }] of figures.entries()) {
+      // Six figures, unseeded: false alarm 1e-8.
+      expect(Math.abs(estimate - (simulated.truth[i]?.truth as number))).toBeLessThan(6 * standardError);
+    }
+
+    checkText(run("results", "editor-health", "--window", window).stdout);
+    checkCsv(run("results", "editor-health", "--window", window, "--csv").stdout, release);
+    // Empty windows that ended since then do not hide it.
+    expect(runJson<Release>("results", "editor-health").window).toBe(simulated.window);
+  });
+
+  it("simulate --server prints the truth as a table, and the next command", () => {
+    const args = ["simulate", "--server", service.url, "--task", "editor-health", "--devices", "3"];
+    const { status, stdout } = run(...args);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^metric +truth\nexport.failed +\d\nexport.clicks 0 +\d\nexport.clicks 1 +\d\n/);
+    const [, window = ""] = /\nlethe results editor-health --window (\d+) --wait --server http/.exec(stdout) ?? [];
+    const { status: waited, stdout: told, stderr } = run("results", "editor-health", "--window", window, "--wait");
+    expect(waited).toBe(0);
+    expect(told).toContain("not enough, 7 more: nothing is released, and what was sent is erased\n");
+    expect(told).toContain("3 of 3 enrolled devices reported; refused requests: none\n");
+    expect(stderr).toContain("3 reports so far, at least 10 needed");
+    const csv = run("results", "editor-health", "--window", window, "--csv");
+    expect(csv.stdout).toMatch(/^task,[^\n]*\r\n$/);
+    expect(csv.stderr).toContain("not enough, 7 more");
+    expect(runJson("results", "editor-health", "--window", window)).toMatchObject({ status: "not-enough", missing: 7 });
+  });
+
+  it("results --wait without a window waits for the next one to end", () => {
+    const before = Math.floor(Date.now() / 1000);
+    const { at } = runJson<Release>("results", "editor-health", "--wait");
+    expect(at).toBeGreaterThanOrEqual(before - 1);
+  });
+});
+
+function checkText(text: string): void {
+  expect(text).toMatch(/^editor-health version 1, window \d+: .* UTC, released /);
+  expect(text).toMatch(/\nmetric +statistic +estimate +± s\.e\. +95% interval +consistent +local ε₀ +aggregate ε\n/);
+  expect(text).toMatch(
+    /\nexport\.failed +occurrence +-?\d+ +\d+ +\[-?\d+, -?\d+\] +\d+ +\d[\d.]* +\d[\d.]* \(δ 1e-6\)\n/,
+  );
+  expect(text).toMatch(/\ntabs\.opened +mean .* \d[\d.]* \(δ 1e-6\) +\d[\d.]* \(δ 1e-6\)\n/);
+  expect(text).toMatch(/\nto the server: local +\d[\d.]* +1e-6 .*\nin releases: aggregate +\d[\d.]* +1e-6 /);
+  expect(text).toContain(`\n${DEVICES} of ${DEVICES} enrolled devices reported; refused requests: none\n`);
+  expect(text).toMatch(/\nfound invalid when opened: -?\d+ ± \d+\.\d+, with noise \(ε 0\.1\)\n/);
+  expect(text).toMatch(/\nexport\.failed │.*├─*●─*┤\n/);
+  expect(text).toMatch(/\n2–4 │.*●.*\n/);
+}
+
+function checkCsv(csv: string, { metrics }: Release): void {
+  const lines = csv.split("\r\n");
+  expect(lines.at(-1)).toBe("");
+  const [header, ...rows] = lines.slice(0, -1).map((line) => line.split(","));
+  expect(rows.length).toBe(6);
+  for (const row of rows) expect(row.length).toBe(header?.length);
+  expect(rows.map((row) => row[header?.indexOf("bucket") ?? -1])).toEqual(["", "0", "1", "2–4", "5+", ""]);
+  const [first] = metrics;
+  if (first?.statistic !== "occurrence") throw new TypeError("the first metric is an occurrence");
+  expect(Number(rows[0]?.[header?.indexOf("estimate") ?? -1])).toBe(first.estimate);
+}
+
+/** Windows last ten seconds. */
+function secondOfWindow(second: number): Promise<void> {
+  const now = Date.now() / 1000;
+  return sleep(1000 * ((((second - now) % 10) + 10) % 10));
+}
+
+describe("before a release", () => {
+  it("results says how far the window is", () => {
+    writeFileSync(join(folder, "fresh.json"), JSON.stringify({ ...TASK, task: "fresh" }));
+    const { manifest } = runJson<Created>("task", "create", "fresh.json");
+    const window = manifest.fromWindow + 1000;
+    expect(run("results", "fresh", "--window", `${window}`).stdout).toMatch(
+      new RegExp(
+        `^no release yet: window ${window} of fresh begins .* UTC\\nwait for it: lethe results fresh --window ${window} --wait\\n$`,
+      ),
+    );
+    expect(runJson("results", "fresh", "--window", `${window}`)).toMatchObject({
+      status: "pending",
+      state: "not-open",
+      window,
+      received: 0,
+      minimumDevices: 10,
+    });
+    const { status, stderr } = run("results", "fresh", "--window", "7");
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: `error: fresh begins with window ${manifest.fromWindow}\n`,
+    });
+  });
+
+  it("task close takes the window that waits for late reports, and the running one if it is named", async () => {
+    // Past the grace of the window before.
+    await secondOfWindow(6);
+    const none = run("task", "close", "editor-health");
+    expect(none).toMatchObject({ status: 2, stdout: "" });
+    expect(none.stderr).toMatch(
+      /^error: no window of editor-health waits for late reports; window \d+ runs until .*\n$/,
+    );
+    const running = /window (\d+) runs/.exec(none.stderr)?.[1] ?? "";
+    expect(run("task", "close", "editor-health", running).stdout).toMatch(
+      new RegExp(`^window ${running} of editor-health is (closed|not-enough) with 0 reports, at least 10 needed: `),
+    );
+    await secondOfWindow(0.5);
+    // The window before is in grace, but was closed; of the other task it is open.
+    expect(run("task", "close", "editor-health").status).toBe(2);
+    expect(runJson<WindowStatus>("task", "close", "fresh")).toMatchObject({ window: Number(running), received: 0 });
+  });
+});
+
+describe("task types", () => {
+  const tsc = fileURLToPath(new URL("../../../node_modules/.bin/tsc", import.meta.url));
+
+  it("writes a module that the compiler checks names with", () => {
+    const { status, stdout } = run("task", "types", "task.json", "-o", "metrics.ts");
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "3 names written to metrics.ts\n" });
+    const text = readFileSync(join(folder, "metrics.ts"), "utf8");
+    expect(text).toMatch(/^\/\/ Metrics of task editor-health, version 1\./);
+    const use =
+      'import { metrics, type Metric } from "./metrics.js";\nexport const first: "export.failed" = metrics[0];\n';
+    writeFileSync(join(folder, "good.ts"), `${use}export const known: Metric = "tabs.opened";\n`);
+    writeFileSync(join(folder, "bad.ts"), `${use}export const unknown: Metric = "tabs.open";\n`);
+    const compile = (file: string) =>
+      spawnSync(tsc, ["--noEmit", "--strict", "--module", "nodenext", "--types", "", file], {
+        cwd: folder,
+        encoding: "utf8",
+      });
+    expect(compile("good.ts")).toMatchObject({ status: 0, stdout: "" });
+    expect(compile("bad.ts").stdout).toContain("bad.ts(3,");
+  });
+
+  it("come from the service if there is no such file", () => {
+    expect(run("task", "types", "editor-health").stdout).toBe(readFileSync(join(folder, "metrics.ts"), "utf8"));
+    const names = TASK.metrics.map(({ name }) => name);
+    expect(runJson("task", "types", "editor-health")).toEqual({ task: "editor-health", version: 1, metrics: names });
+  });
+
+  it("of nothing, or to nowhere, are refused", () => {
+    for (const [message, ...args] of [
+      [`there is no file tsk.json, and no task of that name at ${service.url}`, "tsk.json"],
+      [`there is no file ./task, and no task of that name at ${service.url}`, "./task"],
+      ["none/metrics.ts cannot be written: there is no such folder", "task.json", "-o", "none/metrics.ts"],
+    ] as const) {
+      expect(run("task", "types", ...args)).toEqual({ status: 2, stdout: "", stderr: `error: ${message}\n` });
+    }
+  });
+});
+
+describe("what the user can mend ends with one line and exit code 2", () => {
+  it("with a service", () => {
+    for (const [message, ...args] of [
+      ["there is no task nosuch", "results", "nosuch"],
+      ["there is no task nosuch", "results", "nosuch", "--wait"],
+      ["there is no task nosuch", "task", "show", "nosuch"],
+      ["there is no task nosuch", "task", "close", "nosuch"],
+      ["there is no task nosuch", "task", "close", "nosuch", "5"],
+      ["there is no task nosuch", "simulate", "--server", service.url, "--task", "nosuch"],
+      ["task is not of the right form", "results", "../etc"],
+      ["--csv and --json exclude each other", "results", "editor-health", "--csv", "--json"],
+      ["missing.json: there is no such file", "task", "create", "missing.json"],
+    ] as const) {
+      expect({ args, ...run(...args) }).toEqual({ args, status: 2, stdout: "", stderr: `error: ${message}\n` });
+    }
+  });
+
+  it("without the right admin token", () => {
+    const cwd = mkdtempSync(join(tmpdir(), "lethe-no-token-"));
+    const list = (env: Record<string, string>) =>
+      letheWith({ cwd, env: { LETHE_SERVER: service.url, ...env } }, "task", "list");
+    expect(list({})).toEqual({
+      status: 2,
+      stdout: "",
+      stderr:
+        "error: the admin token is missing: set LETHE_ADMIN_TOKEN, or LETHE_DATA to the service's data folder (no lethe-data/admin-token)\n",
+    });
+    expect(list({ LETHE_ADMIN_TOKEN: "not the right one".replaceAll(" ", "-") })).toEqual({
+      status: 2,
+      stdout: "",
+      stderr: `error: the service at ${service.url} refuses this admin token: set LETHE_ADMIN_TOKEN, or LETHE_DATA to its data folder\n`,
+    });
+    expect(list({ LETHE_DATA: service.data, LETHE_ADMIN_TOKEN: "" }).status).toBe(0);
+    expect(existsSync(join(cwd, "lethe-data"))).toBe(false);
+    rmSync(cwd, { recursive: true });
+  });
+
+  it("without a service", () => {
+    const env = { LETHE_SERVER: "http://127.0.0.1:9", LETHE_ADMIN_TOKEN: "0123456789abcdef" };
+    const stderr = "error: no service answers at http://127.0.0.1:9: start one with lethe serve\n";
+    for (const args of [
+      ["results", "editor-health"],
+      ["results", "editor-health", "--wait", "--json"],
+      ["task", "list"],
+      ["task", "show", "editor-health"],
+      ["task", "close", "editor-health"],
+      ["task", "create", "task.json"],
+      ["simulate", "--server", "http://127.0.0.1:9", "--task", "editor-health"],
+    ]) {
+      expect({ args, ...letheWith({ cwd: folder, env }, ...args) }).toEqual({ args, status: 2, stdout: "", stderr });
+    }
+    expect(letheWith({ cwd: folder, env }, "task", "types", "editor-health").stderr).toBe(
+      "error: there is no file editor-health, and no service answers at http://127.0.0.1:9: start one with lethe serve\n",
+    );
+    for (const server of ["localhost:8080", "ftp://a.example", "http://", "http://a.example/?b"]) {
+      const { status, stderr } = letheWith({}, "results", "editor-health", "--server", server);
+      expect({ server, status }).toEqual({ server, status: 2 });
+      expect(stderr).toMatch(/^error: option '--server <url>' .* is invalid. It is an http or https address.\n$/);
+    }
+  });
+
+  it("with options of the other kind of simulation", () => {
+    const online = ["simulate", "--server", "http://127.0.0.1:9"];
+    for (const [message, ...args] of [
+      ["--task is missing: --server needs the name of a task", ...online],
+      ["option '--statistic' is not for --server, whose task says it itself", ...online, "--statistic", "mean"],
+      ["option '--local-epsilon' is not for --server, whose task says it itself", ...online, "--local-epsilon", "1"],
+      ["option '--seed' is not for --server, whose task says it itself", ...online, "--task", "t", "--seed", "1"],
+      ["option '--task' is for --server only", "simulate", "--statistic", "mean", "--task", "t"],
+    ] as const) {
+      expect({ args, ...letheWith({}, ...args) }).toEqual({
+        args,
+        status: 2,
+        stdout: "",
+        stderr: `error: ${message}\n`,
+      });
+    }
+  });
+});

@@ -1,0 +1,35 @@
+import { LetheError } from "@lethe/core/error";
+import type { Metric, Task } from "@lethe/core/message";
+import { formatTable } from "./table.ts";
+import { readTask } from "./task-file.ts";
+import { inWords } from "./time.ts";
+
+export function checkTask(path: string, { json }: { json?: boolean }): void {
+  try {
+    const task = readTask(path);
+    console.log(json ? JSON.stringify({ valid: true, task }) : describeTask(task, "a good task"));
+  } catch (error) {
+    if (json && error instanceof LetheError) console.log(JSON.stringify({ valid: false, error: error.message }));
+    throw error;
+  }
+}
+
+export function describeTask(task: Task, verdict: string): string {
+  const { version, tickSeconds, ticks, graceSeconds, mode, scheme, minimumDevices, metrics } = task;
+  const grace = graceSeconds > 0 ? `for ${inWords(graceSeconds)} after it` : "until it ends";
+  return [
+    `${task.task}, version ${version}: ${verdict}`,
+    `window of ${inWords(ticks * tickSeconds)}: ${ticks} ticks of ${inWords(tickSeconds)}; reports are accepted ${grace}`,
+    `${mode}, ${scheme}; released if at least ${minimumDevices} devices report`,
+    "",
+    formatTable(
+      ["metric", "statistic", "noise"],
+      metrics.map((metric) => [metric.name, metric.statistic, noiseOf(metric)]),
+      3,
+    ),
+  ].join("\n");
+}
+
+function noiseOf(metric: Metric): string {
+  return metric.statistic === "mean" ? `sigma ${metric.sigma}` : `local ε ${metric.localEpsilon}`;
+}

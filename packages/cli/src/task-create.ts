@@ -1,0 +1,61 @@
+import type { Manifest, Task } from "@lethe/core/message";
+import { requireAdminToken } from "./admin-token.ts";
+import { ask, readManifest } from "./service-client.ts";
+import { readTask } from "./task-file.ts";
+import { inWords, utcAndLocal } from "./time.ts";
+import { timesOf } from "./window.ts";
+
+export async function createTask(
+  file: string,
+  { server, json }: { readonly server: string; readonly json?: boolean },
+): Promise<void> {
+  const task = readTask(file);
+  const token = await requireAdminToken();
+  const { status, body } = await ask(server, "/v1/tasks", { method: "POST", token, body: JSON.stringify(task) });
+  const created = { isNew: status === 201, manifest: readManifest(body) };
+  console.log(json ? JSON.stringify(toJson(created)) : describe(created, task, file));
+}
+
+interface Created {
+  readonly isNew: boolean;
+  readonly manifest: Manifest;
+}
+
+function toJson({ isNew, manifest }: Created): unknown {
+  const { from, to } = timesOf(manifest, manifest.fromWindow);
+  return { created: isNew, from, to, manifest };
+}
+
+function describe({ isNew, manifest }: Created, asked: Task, file: string): string {
+  const { task, version, fromWindow, servers, metrics } = manifest;
+  const { from, to } = timesOf(manifest, fromWindow);
+  const metricCount = `${metrics.length} ${metrics.length === 1 ? "metric" : "metrics"}`;
+  return [
+    `${task}, version ${version}, ${metricCount}: ${isNew ? "created" : "is there already, just like this"}`,
+    ...shortenedNote(manifest, asked),
+    "",
+    `from window    ${fromWindow}`,
+    `it begins      ${utcAndLocal(from)}`,
+    `and ends       ${utcAndLocal(to)}`,
+    ...servers.map(({ url }) => `devices use    ${url}`),
+    ...servers.map(({ key }) => `operator key   ${key}`),
+    "",
+    `What it costs a device, and how wrong results will be: lethe plan --task ${file}`,
+  ].join("\n");
+}
+
+/** A service in development runs every task in seconds. */
+function shortenedNote({ ticks, tickSeconds, graceSeconds, minimumDevices }: Manifest, asked: Task): string[] {
+  if (
+    ticks === asked.ticks &&
+    tickSeconds === asked.tickSeconds &&
+    graceSeconds === asked.graceSeconds &&
+    minimumDevices === asked.minimumDevices
+  ) {
+    return [];
+  }
+  const grace = graceSeconds > 0 ? inWords(graceSeconds) : "none";
+  return [
+    `note: this service is for development: windows of ${inWords(ticks * tickSeconds)}, grace ${grace}, at least ${minimumDevices} devices`,
+  ];
+}

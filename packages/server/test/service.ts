@@ -1,0 +1,133 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Task } from "@lethe/core/message";
+import type { Service, ServiceOptions } from "@lethe/server";
+import { type Logger, pino } from "pino";
+import { expect } from "vitest";
+import { type ServiceInternals, startService } from "../dist/service.js";
+import { copyEmptyDatabase, unownedFolder } from "./folder.ts";
+
+export const ADMIN_TOKEN = "the admin's token".replaceAll(" ", "-");
+
+/** Answers are as good as exact (a bit flips with probability 2e-9), reports short and quickly made. */
+export const EXACT_TASK: Task = {
+  version: 1,
+  task: "exact",
+  tickSeconds: 60,
+  ticks: 2,
+  graceSeconds: 60,
+  mode: "one-server",
+  scheme: "elgamal",
+  minimumDevices: 3,
+  metrics: [{ name: "happened", statistic: "occurrence", localEpsilon: 20 }],
+};
+
+/** Moves only when told; milliseconds since 1970. */
+export interface FakeClock {
+  (): number;
+  advance(seconds: number): void;
+}
+
+/** At the beginning of a window of every task whose windows divide a day. */
+export function createFakeClock(): FakeClock {
+  let now = Date.UTC(2026, 0, 1);
+  return Object.assign(() => now, {
+    advance: (seconds: number): void => {
+      now += 1000 * seconds;
+    },
+  });
+}
+
+export interface TestService {
+  readonly url: string;
+  readonly operatorKey: string;
+  readonly data: string;
+  readonly keyFile: string;
+  readonly clock: FakeClock;
+  /** Stops, leaves the files. */
+  stop(): Promise<void>;
+  /** Stops, if it runs, and starts on the same files. */
+  restart(changed?: Partial<ServiceOptions>): Promise<void>;
+  /** Stops, if it runs, and removes the files. */
+  remove(): Promise<void>;
+}
+
+export const SILENT: Logger = pino({ level: "silent" });
+
+/** A service on an embedded database of its own, with a clock that stands still. */
+export async function startTestService(
+  options: Partial<ServiceOptions> = {},
+  internals: ServiceInternals = { invalidNoise: () => 0 },
+): Promise<TestService> {
+  const folder = unownedFolder();
+  const [data, keyFile] = [join(folder, "data"), join(folder, "keys.json")];
+  const clock = createFakeClock();
+  await copyEmptyDatabase(data);
+  let settings: ServiceOptions = {
+    data,
+    keyFile,
+    adminToken: ADMIN_TOKEN,
+    host: "127.0.0.1",
+    port: 0,
+    log: SILENT,
+    threads: 1,
+    keysAhead: 20,
+    clock,
+    ...options,
+  };
+  let running: Service | undefined = await startService(settings, internals);
+  const current = (): Service => {
+    if (!running) throw new TypeError("the service does not run");
+    return running;
+  };
+  const stop = async (): Promise<void> => {
+    const stopping = running;
+    running = undefined;
+    await stopping?.close();
+  };
+  return {
+    get url() {
+      return current().url;
+    },
+    get operatorKey() {
+      return current().operatorKey;
+    },
+    data,
+    keyFile,
+    clock,
+    stop,
+    restart: async (changed = {}) => {
+      await stop();
+      settings = { ...settings, ...changed };
+      running = await startService(settings, internals);
+    },
+    remove: async () => {
+      await stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A request with the admin's token. */
+export function asAdmin(service: { readonly url: string }, path: string, body?: unknown): Promise<Response> {
+  return fetch(service.url + path, {
+    method: body === undefined ? "GET" : "POST",
+    headers: {
+      authorization: `Bearer ${ADMIN_TOKEN}`,
+      ...(body !== undefined && { "content-type": "application/json" }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+export async function createTask(service: { readonly url: string }, task: Task): Promise<void> {
+  expect((await asAdmin(service, "/v1/tasks", task)).status).toBe(201);
+}
+
+/** Closes a window by hand. */
+export function closeByHand(service: { readonly url: string }, task: string, window: number): Promise<Response> {
+  return fetch(`${service.url}/v1/tasks/${task}/windows/${window}/close`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  });
+}
