@@ -76,6 +76,8 @@ export interface Service {
 /** What only tests change. */
 export interface ServiceInternals {
   readonly invalidNoise: () => number;
+  /** How often the tally looks around by itself. */
+  readonly pollMilliseconds?: number;
 }
 
 const random = randomnessFrom(globalThis.crypto);
@@ -123,7 +125,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     log,
     now,
     keysAhead: options.keysAhead ?? KEYS_AHEAD,
-    pollMilliseconds: development ? DEVELOPMENT_POLL_MILLISECONDS : POLL_MILLISECONDS,
+    pollMilliseconds: internals.pollMilliseconds ?? (development ? DEVELOPMENT_POLL_MILLISECONDS : POLL_MILLISECONDS),
     invalidNoise: internals.invalidNoise,
     isIntakeBusy: isBusy,
     beforeClose: refusals.flush,

@@ -9,7 +9,7 @@ import type { Answer, Question } from "./pglite-thread.ts";
  * however it ends, but not a power failure or a crash of the machine.
  */
 export async function openPglite(folder: string): Promise<Database> {
-  const thread = new Worker(new URL("./pglite-thread.js", import.meta.url), { workerData: folder });
+  const thread = new Worker(new URL("./pglite-thread.js", import.meta.url), { workerData: folder, execArgv: [] });
   let waiting: { resolve: (rows: unknown[]) => void; reject: (error: Error) => void } | undefined;
   let broken: Error | undefined;
 

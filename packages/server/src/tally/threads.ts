@@ -22,7 +22,7 @@ export function startThreads(count: number): Threads {
   for (let i = 0; i < count; i++) start();
 
   function start(): void {
-    const thread = new Worker(new URL("./thread.js", import.meta.url));
+    const thread = new Worker(new URL("./thread.js", import.meta.url), { execArgv: [] });
     all.add(thread);
     idle.push(thread);
     thread.on("message", (outcome: Outcome) => {

@@ -28,11 +28,12 @@ import { windowAt } from "../window-time.ts";
 // In development the tally looks around several times a second, and makes a tick one second of the clock, which stands still here.
 const TICKS = 4;
 const GRACE = 3;
+const KEYS_AHEAD = 5;
 
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService({ development: true });
+  service = await startTestService({ development: true, keysAhead: KEYS_AHEAD });
 });
 
 afterAll(async () => {
@@ -271,8 +272,8 @@ it("a pool of keys lies ready for the running window and the next, and no furthe
   await database.close();
   await service.restart();
   expect(pools).toEqual([
-    { number: window, spare: 20 },
-    { number: window + 1, spare: 20 },
+    { number: window, spare: KEYS_AHEAD },
+    { number: window + 1, spare: KEYS_AHEAD },
   ]);
 });
 

@@ -1,0 +1,253 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { encodeBase64url } from "@lethe/core/message";
+import { pino } from "pino";
+import { afterEach, describe, expect, it } from "vitest";
+import { openDataFolder } from "../dist/storage/data-folder.js";
+import {
+  type Device,
+  enrol,
+  enrolMany,
+  fetchTask,
+  type KnownTask,
+  reportOf,
+  reportPath,
+  upload,
+  uploadHeaders,
+} from "../test/device.ts";
+import { eventually } from "../test/eventually.ts";
+import { readKeyFile, secretsIn } from "../test/key-file.ts";
+import { openConnection } from "../test/raw-http.ts";
+import {
+  ADMIN_TOKEN,
+  asAdmin,
+  closeByHand,
+  createTask,
+  EXACT_TASK,
+  startTestService,
+  type TestService,
+} from "../test/service.ts";
+import { windowAt } from "./window-time.ts";
+
+let service: TestService;
+
+afterEach(async () => {
+  await service?.remove();
+});
+
+async function startWithTask(
+  ...options: Parameters<typeof startTestService>
+): Promise<{ task: KnownTask; window: number }> {
+  service = await startTestService(...options);
+  await createTask(service, EXACT_TASK);
+  return { task: await fetchTask(service, EXACT_TASK.task), window: windowAt(EXACT_TASK, service.clock() / 1000) };
+}
+
+describe("close", () => {
+  it("under load loses nothing: what was acknowledged is stored, what was not can be sent again, and each counts once", async () => {
+    const { task, window } = await startWithTask({ keysAhead: 150 });
+    const devices = await enrolMany(service, task, window, 150);
+    const reports = devices.map((device) => reportOf(device, "happened"));
+    const acknowledged = new Set<number>();
+    let sent = 0;
+    const send = async (): Promise<void> => {
+      while (sent < devices.length) {
+        const i = sent++;
+        try {
+          const { status } = await upload(service, devices[i] as Device, reports[i] as Uint8Array);
+          if (status === 201) acknowledged.add(i);
+        } catch {
+          // Not acknowledged.
+        }
+      }
+    };
+    const { url } = service;
+    const sending = Promise.all(Array.from({ length: 24 }, send));
+    await eventually(async () => (acknowledged.size >= 30 ? true : undefined));
+    await service.stop();
+    await sending;
+    // The close came in the midst of it.
+    expect(acknowledged.size).toBeLessThan(devices.length);
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+
+    await service.restart();
+    const again = await Promise.all(devices.map((device, i) => upload(service, device, reports[i] as Uint8Array)));
+    for (const [i, { status }] of again.entries()) {
+      expect([200, 201]).toContain(status);
+      if (acknowledged.has(i)) expect(status).toBe(200);
+    }
+    await closeByHand(service, task.name, window);
+    const release = await eventually(async () => {
+      const response = await fetch(`${service.url}/v1/tasks/${task.name}/releases/${window}`);
+      return response.status === 200
+        ? ((await response.json()) as { received: number; metrics: { estimate: number }[] })
+        : undefined;
+    });
+    expect(release.received).toBe(devices.length);
+    expect(release.metrics[0]?.estimate).toBeCloseTo(devices.length, 2);
+  });
+
+  it("answers the requests that are under way", async () => {
+    const { task, window } = await startWithTask();
+    const [device] = await enrolMany(service, task, window, 1);
+    if (!device) throw new TypeError("no device");
+    const report = reportOf(device);
+    const { socket, answered } = await openConnection(service.url);
+    const headers = Object.entries({ ...uploadHeaders(device), host: "test", "content-length": report.length });
+    const lines = headers.map(([name, value]) => `${name}: ${value}`);
+    socket.write(`PUT ${reportPath(device)} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+    socket.write(report.slice(0, 40));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const stopping = service.stop();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.write(report.slice(40));
+    expect(await answered).toMatch(/^HTTP\/1\.1 201 /);
+    await stopping;
+    await service.restart();
+    expect((await upload(service, device, report)).status).toBe(200);
+  });
+
+  it("does not wait for connections on which nobody says anything, nor for half a request, and may be called twice", async () => {
+    const { task, window } = await startWithTask();
+    const device = await enrol(service, task, window);
+    const { hostname, port } = new URL(service.url);
+    const silent = connect(Number(port), hostname);
+    const half = connect(Number(port), hostname);
+    for (const socket of [silent, half]) socket.on("error", () => undefined);
+    const headers = Object.entries({ ...uploadHeaders(device), host: "test", "content-length": 98 });
+    half.write(
+      `PUT ${reportPath(device)} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}`).join("\r\n")}\r\n\r\n`,
+    );
+    half.write("half");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const start = performance.now();
+    await Promise.all([service.stop(), service.stop()]);
+    expect(performance.now() - start).toBeLessThan(15_000);
+    for (const socket of [silent, half]) socket.destroy();
+  });
+});
+
+describe("a start", () => {
+  it("on the same files has the same operator, tasks, secrets and devices", async () => {
+    const { task, window } = await startWithTask();
+    const device = await enrol(service, task, window);
+    const { operatorKey } = service;
+    const before = readKeyFile(service.keyFile);
+    await service.restart();
+    expect(service.operatorKey).toBe(operatorKey);
+    expect((await fetchTask(service, task.name)).hash).toEqual(task.hash);
+    expect((await upload(service, device, reportOf(device))).status).toBe(201);
+    expect(readKeyFile(service.keyFile).windows).toMatchObject(before.windows);
+  });
+
+  it("without the key file, with another operator's, or with secrets that differ is refused and changes nothing; with the right one all is well", async () => {
+    const { task, window } = await startWithTask();
+    const device = await enrol(service, task, window);
+    await service.stop();
+    const right = readFileSync(service.keyFile);
+    const content = readKeyFile(service.keyFile);
+    const stranger = encodeBase64url(new Uint8Array(32).fill(7));
+    const wrong: [string, string | undefined, RegExp][] = [
+      ["missing", undefined, /key file/],
+      ["another operator's", JSON.stringify({ ...content, operator: stranger }), /signed/],
+      ["without the window's secret", JSON.stringify({ ...content, windows: {} }), /no secret for window/],
+      [
+        "with another secret",
+        JSON.stringify({ ...content, windows: { ...content.windows, [`${task.name}/${window}`]: stranger } }),
+        /no secret for window/,
+      ],
+    ];
+    for (const [what, text, reason] of wrong) {
+      rmSync(service.keyFile, { force: true });
+      if (text !== undefined) writeFileSync(service.keyFile, text, { mode: 0o600 });
+      const refusal = await service.restart().then(
+        () => undefined,
+        (error: unknown) => error as Error & { code?: string },
+      );
+      expect({ what, code: refusal?.code }).toEqual({ what, code: "bad-key-file" });
+      expect(refusal?.message).toMatch(reason);
+      for (const hidden of [...Object.values(content.windows), content.operator, content.chain, stranger]) {
+        expect(refusal?.message).not.toContain(hidden);
+      }
+    }
+    rmSync(service.keyFile, { force: true });
+    writeFileSync(service.keyFile, right, { mode: 0o600 });
+    await service.restart();
+    expect((await upload(service, device, reportOf(device))).status).toBe(201);
+  });
+
+  it.each(["", "short", "with spaces in it, and long", "ümlauts-are-not-ascii-either", "x".repeat(501)])(
+    "with the admin token %j is refused",
+    async (adminToken) => {
+      await expect(startTestService({ adminToken })).rejects.toThrow(/admin token/);
+    },
+  );
+
+  it("on a port that is taken fails and lets go of everything", async () => {
+    service = await startTestService();
+    const port = Number(new URL(service.url).port);
+    const other = await startTestService();
+    await expect(other.restart({ port })).rejects.toThrow(/EADDRINUSE/);
+    await other.restart({ port: 0 });
+    await other.remove();
+  });
+});
+
+it("the count of invalid reports begins with noise, anew for every window", async () => {
+  // As operators start it: with noise.
+  service = await startTestService({ keysAhead: 1 }, undefined);
+  for (let i = 0; i < 12; i++) await createTask(service, { ...EXACT_TASK, task: `noisy-${i}` });
+  await service.stop();
+  const database = await openDataFolder(service.data);
+  const rows = await database.query<{ invalid: number }>("SELECT invalid FROM tallies");
+  await database.close();
+  expect(rows.length).toBeGreaterThanOrEqual(24);
+  // All alike with probability below 1e-9: one value of the noise has at most probability tanh(1/4) < 0.25 (at ε = 1), see privacy/invalid-count.ts.
+  expect(new Set(rows.map(({ invalid }) => invalid)).size).toBeGreaterThan(2);
+});
+
+it("neither logs nor metrics nor answers tell a device, a token, an address or a secret", async () => {
+  const lines: string[] = [];
+  const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
+  const { task, window } = await startWithTask({
+    log,
+    development: true,
+    enrolment: { tokens: ["operators-enrolment-token"] },
+  });
+  const headers = { authorization: "Bearer operators-enrolment-token" };
+  const devices = await Promise.all(Array.from({ length: 5 }, () => enrol(service, task, window, { headers })));
+  const secrets = new Set(secretsIn(service.keyFile));
+  const [first, second] = devices as [Device, Device];
+  for (const device of devices) expect((await upload(service, device, reportOf(device, "happened"))).status).toBe(201);
+  // Everything that can go wrong on the way.
+  await upload(service, first, reportOf(first));
+  await upload(service, { ...first, token: second.token }, reportOf(first));
+  await upload(service, first, new Uint8Array(98));
+  await upload(service, { ...first, window: window + 1 }, reportOf(first));
+  await fetch(`${service.url}${reportPath(first)}?x=${first.token}`, { headers: uploadHeaders(first) });
+  await fetch(`${service.url}/v1/tasks`, { headers: uploadHeaders(first) });
+  await asAdmin(service, "/v1/tasks", { ...EXACT_TASK, version: "1" });
+  await closeByHand(service, task.name, window);
+  const release = await eventually(async () => {
+    const response = await fetch(`${service.url}/v1/tasks/${task.name}/releases/${window}`);
+    return response.status === 200 ? response.text() : undefined;
+  });
+  for (const secret of secretsIn(service.keyFile)) secrets.add(secret);
+  const told = [
+    await (await fetch(`${service.url}/metrics`)).text(),
+    await (await fetch(`${service.url}/v1/tasks/${task.name}/windows/${window}`)).text(),
+    release,
+  ];
+  await service.stop();
+  expect(lines.length).toBeGreaterThan(10);
+  expect(lines.join("")).toContain("window finished");
+  const hidden = [
+    ...devices.flatMap(({ id, token }) => [encodeBase64url(id), Buffer.from(id).toString("hex"), token]),
+    ...secrets,
+    ADMIN_TOKEN,
+    "operators-enrolment-token",
+    "127.0.0.1",
+  ];
+  expect(hidden.length).toBeGreaterThan(20);
+  for (const text of [...lines, ...told]) for (const each of hidden) expect(text).not.toContain(each);
+});

@@ -1,0 +1,216 @@
+import { sign, verify } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { commitToWindowSecret } from "@lethe/core/encryption";
+import { LetheError } from "@lethe/core/error";
+import { encodeBase64url } from "@lethe/core/message";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/folder.ts";
+import { readKeyFile, secretsIn } from "../../test/key-file.ts";
+import { openKeyFile } from "./key-file.ts";
+
+const newPath = (): string => join(temporaryFolder(), "keys.json");
+
+/** Why it cannot be opened; the reason never quotes a secret that is in the file. */
+function refusalOf(path: string): LetheError {
+  const before = existsSync(path) ? readFileSync(path, "utf8") : "";
+  try {
+    openKeyFile(path);
+  } catch (error) {
+    if (!(error instanceof LetheError)) throw error;
+    expect(error.code).toBe("bad-key-file");
+    expect(error.message).toContain(path);
+    const told = inspect(error, { depth: 9, showHidden: true });
+    for (const [text] of before.matchAll(/[\w-]{8,}/g)) {
+      if (!path.includes(text)) expect(told).not.toContain(text);
+    }
+    return error;
+  }
+  throw new Error("it was opened");
+}
+
+describe("a new key file", () => {
+  it("belongs to its owner alone, in a folder with nothing else left in it", () => {
+    const path = newPath();
+    openKeyFile(path).close();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(path, ".."))).toEqual(["keys.json"]);
+  });
+
+  it("stays so if what an earlier write left behind was open to all", () => {
+    const path = newPath();
+    writeFileSync(`${path}.new`, "half", { mode: 0o644 });
+    const keyFile = openKeyFile(path);
+    keyFile.openWindow("task", 1);
+    keyFile.close();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it("holds an operator's key of its own, which opens again and signs", () => {
+    const [path, other] = [newPath(), newPath()];
+    const [first, second] = [openKeyFile(path), openKeyFile(other)];
+    expect(first.operatorKey).toMatch(/^ed25519:[\w-]{43}$/);
+    expect(first.operatorKey).not.toBe(second.operatorKey);
+    const signature = sign(null, Buffer.from("text"), first.signingKey);
+    first.close();
+    const again = openKeyFile(path);
+    expect(again.operatorKey).toBe(first.operatorKey);
+    const key = { kty: "OKP", crv: "Ed25519", x: again.operatorKey.slice("ed25519:".length) };
+    expect(verify(null, Buffer.from("text"), { key, format: "jwk" }, signature)).toBe(true);
+  });
+});
+
+describe("the secret of a window", () => {
+  it("is on disk when it is made, stays the same, and comes back after a restart", () => {
+    const path = newPath();
+    const keyFile = openKeyFile(path);
+    const made = keyFile.openWindow("task", 7);
+    expect(readKeyFile(path).windows["task/7"]).toBe(encodeBase64url(made.reveal()));
+    expect(keyFile.openWindow("task", 7).reveal()).toEqual(made.reveal());
+    expect(keyFile.windowSecret("task", 7)?.reveal()).toEqual(made.reveal());
+    expect(keyFile.windowSecret("task", 8)).toBeUndefined();
+    expect(keyFile.windowSecret("other", 7)).toBeUndefined();
+    keyFile.close();
+    expect(openKeyFile(path).windowSecret("task", 7)?.reveal()).toEqual(made.reveal());
+  });
+
+  it("differs from every other, and each step moves the ratchet on", () => {
+    const path = newPath();
+    const keyFile = openKeyFile(path);
+    const seen = new Set([readKeyFile(path).chain]);
+    for (let i = 0; i < 20; i++) {
+      seen.add(encodeBase64url(keyFile.openWindow(i % 2 === 0 ? "a" : "b", i).reveal()));
+      seen.add(readKeyFile(path).chain);
+    }
+    expect(seen.size).toBe(41);
+  });
+
+  it("differs from the one that a copy of the same file makes", () => {
+    const [path, copy] = [newPath(), newPath()];
+    openKeyFile(path).close();
+    writeFileSync(copy, readFileSync(path), { mode: 0o600 });
+    const [one, other] = [openKeyFile(path).openWindow("task", 1), openKeyFile(copy).openWindow("task", 1)];
+    expect(one.reveal()).not.toEqual(other.reveal());
+  });
+
+  it("when destroyed is gone from the file and from memory, and the others stay", () => {
+    const path = newPath();
+    const keyFile = openKeyFile(path);
+    const [first, second] = [keyFile.openWindow("task", 1), keyFile.openWindow("task", 2)];
+    const [gone, commitment] = [encodeBase64url(first.reveal()), commitToWindowSecret(first)];
+    keyFile.destroyWindow("task", 1);
+    expect(readFileSync(path, "utf8")).not.toContain(gone);
+    expect(keyFile.windowSecret("task", 1)).toBeUndefined();
+    expect(first.reveal()).toEqual(new Uint8Array(32));
+    expect(keyFile.windowSecret("task", 2)?.reveal()).toEqual(second.reveal());
+    // Made again it is another: what was encrypted stays closed.
+    expect(commitToWindowSecret(keyFile.openWindow("task", 1))).not.toEqual(commitment);
+    keyFile.destroyWindow("task", 99);
+    expect(readdirSync(join(path, ".."))).toEqual(expect.not.arrayContaining(["keys.json.new"]));
+  });
+
+  it("cannot be found in what the file held before, once the chain has moved on", () => {
+    const path = newPath();
+    const keyFile = openKeyFile(path);
+    const { chain } = readKeyFile(path);
+    const before = keyFile.openWindow("task", 1);
+    expect(secretsIn(path)).not.toContain(chain);
+    keyFile.openWindow("task", 2);
+    keyFile.destroyWindow("task", 1);
+    expect(before.reveal()).toEqual(new Uint8Array(32));
+    expect(Object.keys(readKeyFile(path).windows)).toEqual(["task/2"]);
+  });
+});
+
+describe("when the disk does not take it", () => {
+  /** A folder in the way: no new content can be written. */
+  const block = (path: string): void => {
+    mkdirSync(join(`${path}.new`, "in-the-way"), { recursive: true });
+  };
+  const unblock = (path: string): void => rmSync(`${path}.new`, { recursive: true });
+
+  it("a window has no secret, and the next try makes one that is on disk", () => {
+    const path = newPath();
+    const keyFile = openKeyFile(path);
+    block(path);
+    expect(() => keyFile.openWindow("task", 1)).toThrow();
+    expect(keyFile.windowSecret("task", 1)).toBeUndefined();
+    unblock(path);
+    const made = keyFile.openWindow("task", 1);
+    expect(readKeyFile(path).windows["task/1"]).toBe(encodeBase64url(made.reveal()));
+  });
+
+  it("a secret that could not be destroyed is destroyed by the next try", () => {
+    const path = newPath();
+    const keyFile = openKeyFile(path);
+    const made = keyFile.openWindow("task", 1);
+    block(path);
+    expect(() => keyFile.destroyWindow("task", 1)).toThrow();
+    unblock(path);
+    keyFile.destroyWindow("task", 1);
+    expect(readKeyFile(path).windows).toEqual({});
+    expect(made.reveal()).toEqual(new Uint8Array(32));
+  });
+});
+
+describe("a key file is refused", () => {
+  it.each([0o640, 0o604, 0o644, 0o660, 0o666, 0o610])("if others may use it: %o", (mode) => {
+    const path = newPath();
+    openKeyFile(path).close();
+    chmodSync(path, mode);
+    expect(refusalOf(path).message).toContain("chmod 600");
+  });
+
+  it("if it is in use", () => {
+    const path = newPath();
+    const keyFile = openKeyFile(path);
+    expect(refusalOf(path).message).toContain(`process ${process.pid}`);
+    keyFile.close();
+    openKeyFile(path).close();
+  });
+
+  it("if its folder is not there", () => {
+    refusalOf(join(temporaryFolder(), "missing", "keys.json"));
+  });
+
+  it("if it is a folder", () => {
+    refusalOf(temporaryFolder());
+  });
+
+  const damages: [string, (text: string) => string][] = [
+    ["empty", () => ""],
+    ["cut off", (text) => text.slice(0, -10)],
+    ["binary", () => "\u0000\u0001".repeat(50)],
+    ["not an object", () => "[1]"],
+    ["of another version", (text) => text.replace('"version":1', '"version":2')],
+    ["with a field too many", (text) => text.replace("{", '{"extra":1,')],
+    ["with a field missing", (text) => text.replace(/"chain":"[^"]*",/, "")],
+    ["with a short secret", (text) => text.replace(/"chain":"../, '"chain":"')],
+    ["with a secret in another alphabet", (text) => text.replace(/"operator":"./, '"operator":"+')],
+    ["with a window's secret that is none", (text) => text.replace(/("task\/1":").*?"/, '$1AAAA"')],
+  ];
+  it.each(damages)("if it is %s, without a word of what is in it, and is not replaced", (_what, damage) => {
+    const path = newPath();
+    const keyFile = openKeyFile(path);
+    keyFile.openWindow("task", 1);
+    keyFile.close();
+    const damaged = damage(readFileSync(path, "utf8"));
+    writeFileSync(path, damaged);
+    expect(refusalOf(path).message).toContain("damaged");
+    expect(readFileSync(path, "utf8")).toBe(damaged);
+  });
+});
+
+it("nothing about a key file prints a secret", () => {
+  const path = newPath();
+  const keyFile = openKeyFile(path);
+  const made = keyFile.openWindow("task", 1);
+  const printed = [
+    inspect(keyFile, { depth: 9, showHidden: true }),
+    JSON.stringify(keyFile),
+    inspect(made),
+    String(made),
+  ];
+  for (const text of printed) for (const hidden of secretsIn(path)) expect(text).not.toContain(hidden);
+});
