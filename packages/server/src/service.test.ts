@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { encodeBase64url } from "@lethe/core/message";
+import { openService } from "@lethe/server";
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { openDataFolder } from "../dist/storage/data-folder.js";
@@ -24,6 +25,7 @@ import {
   closeByHand,
   createTask,
   EXACT_TASK,
+  SILENT,
   startTestService,
   type TestService,
 } from "../test/service.ts";
@@ -40,7 +42,8 @@ async function startWithTask(
 ): Promise<{ task: KnownTask; window: number }> {
   service = await startTestService(...options);
   await createTask(service, EXACT_TASK);
-  return { task: await fetchTask(service, EXACT_TASK.task), window: windowAt(EXACT_TASK, service.clock() / 1000) };
+  const task = await fetchTask(service, EXACT_TASK.task);
+  return { task, window: windowAt(task.manifest, service.clock() / 1000) };
 }
 
 describe("close", () => {
@@ -93,7 +96,12 @@ describe("close", () => {
     if (!device) throw new TypeError("no device");
     const report = reportOf(device);
     const { socket, answered } = await openConnection(service.url);
-    const headers = Object.entries({ ...uploadHeaders(device), host: "test", "content-length": report.length });
+    const headers = Object.entries({
+      ...uploadHeaders(device),
+      host: "test",
+      connection: "close",
+      "content-length": report.length,
+    });
     const lines = headers.map(([name, value]) => `${name}: ${value}`);
     socket.write(`PUT ${reportPath(device)} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
     socket.write(report.slice(0, 40));
@@ -179,30 +187,31 @@ describe("a start", () => {
   it.each(["", "short", "with spaces in it, and long", "ümlauts-are-not-ascii-either", "x".repeat(501)])(
     "with the admin token %j is refused",
     async (adminToken) => {
-      await expect(startTestService({ adminToken })).rejects.toThrow(/admin token/);
+      const nowhere = { data: "/nowhere", keyFile: "/nowhere", host: "127.0.0.1", port: 0, log: SILENT };
+      await expect(openService({ ...nowhere, adminToken })).rejects.toThrow(/admin token/);
     },
   );
 
   it("on a port that is taken fails and lets go of everything", async () => {
     service = await startTestService();
-    const port = Number(new URL(service.url).port);
-    const other = await startTestService();
-    await expect(other.restart({ port })).rejects.toThrow(/EADDRINUSE/);
-    await other.restart({ port: 0 });
-    await other.remove();
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as AddressInfo;
+    await expect(service.restart({ port })).rejects.toThrow(/EADDRINUSE/);
+    other.close();
+    await service.restart({ port: 0 });
   });
 });
 
 it("the count of invalid reports begins with noise, anew for every window", async () => {
-  // As operators start it: with noise.
-  service = await startTestService({ keysAhead: 1 }, undefined);
+  service = await startTestService({ keysAhead: 1 }, "as operators start it");
   for (let i = 0; i < 12; i++) await createTask(service, { ...EXACT_TASK, task: `noisy-${i}` });
   await service.stop();
   const database = await openDataFolder(service.data);
   const rows = await database.query<{ invalid: number }>("SELECT invalid FROM tallies");
   await database.close();
   expect(rows.length).toBeGreaterThanOrEqual(24);
-  // All alike with probability below 1e-9: one value of the noise has at most probability tanh(1/4) < 0.25 (at ε = 1), see privacy/invalid-count.ts.
+  // The likeliest value of the noise has probability tanh(ε/4) = 0.025: at most two values among 24 has less than 1e-20.
   expect(new Set(rows.map(({ invalid }) => invalid)).size).toBeGreaterThan(2);
 });
 

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Task } from "@lethe/core/message";
-import type { Service, ServiceOptions } from "@lethe/server";
+import { openService, type Service, type ServiceOptions } from "@lethe/server";
 import { type Logger, pino } from "pino";
 import { expect } from "vitest";
 import { type ServiceInternals, startService } from "../dist/service.js";
@@ -57,11 +57,13 @@ export const SILENT: Logger = pino({ level: "silent" });
 /** A service on an embedded database of its own, with a clock that stands still. */
 export async function startTestService(
   options: Partial<ServiceOptions> = {},
-  internals: ServiceInternals = { invalidNoise: () => 0 },
+  internals: ServiceInternals | "as operators start it" = { invalidNoise: () => 0 },
 ): Promise<TestService> {
   const folder = unownedFolder();
   const [data, keyFile] = [join(folder, "data"), join(folder, "keys.json")];
   const clock = createFakeClock();
+  const start = (settings: ServiceOptions): Promise<Service> =>
+    internals === "as operators start it" ? openService(settings) : startService(settings, internals);
   await copyEmptyDatabase(data);
   let settings: ServiceOptions = {
     data,
@@ -75,7 +77,7 @@ export async function startTestService(
     clock,
     ...options,
   };
-  let running: Service | undefined = await startService(settings, internals);
+  let running: Service | undefined = await start(settings);
   const current = (): Service => {
     if (!running) throw new TypeError("the service does not run");
     return running;
@@ -99,7 +101,7 @@ export async function startTestService(
     restart: async (changed = {}) => {
       await stop();
       settings = { ...settings, ...changed };
-      running = await startService(settings, internals);
+      running = await start(settings);
     },
     remove: async () => {
       await stop();

@@ -45,6 +45,8 @@ function makeFolder(folder: string): void {
 async function openDatabase(folder: string): Promise<Database> {
   const path = join(folder, "database");
   if (!existsSync(path)) await createDatabase(folder, path);
+  // PGlite would make a new database in what is left of a damaged one.
+  else if (!existsSync(join(path, "PG_VERSION"))) throw damaged(folder);
   try {
     const database = await openPglite(path);
     try {
@@ -57,14 +59,17 @@ async function openDatabase(folder: string): Promise<Database> {
     }
     return database;
   } catch (error) {
-    if (error instanceof LetheError) throw error;
-    throw new LetheError(
-      "bad-data-folder",
-      `the database in ${folder} cannot be opened: it is damaged, or another version of PGlite made it; restore a ` +
-        "backup, or use another folder",
-      { cause: error },
-    );
+    throw error instanceof LetheError ? error : damaged(folder, error);
   }
+}
+
+function damaged(folder: string, cause?: unknown): LetheError {
+  return new LetheError(
+    "bad-data-folder",
+    `the database in ${folder} cannot be opened: it is damaged, or another version of PGlite made it; restore a ` +
+      "backup, or use another folder",
+    { cause },
+  );
 }
 
 /** Under another name first: a folder named `database` is always a whole one, wherever the first start was cut off. */

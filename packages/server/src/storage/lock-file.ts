@@ -25,10 +25,8 @@ export function takeLock(path: string): Lock | { readonly heldBy: number } {
       if (tryLink(prepared, path)) return { release: () => rmSync(path, { force: true }) };
       const found = read(path);
       if (found === undefined) continue;
-      const holder = livingOwner(found) ?? succeed(path, found, prepared);
-      if (holder === process.pid && read(path) === read(prepared)) {
-        return { release: () => rmSync(path, { force: true }) };
-      }
+      const holder = livingOwner(found) ?? replaceDead(path, found, prepared);
+      if (holder === "ours") return { release: () => rmSync(path, { force: true }) };
       if (holder !== undefined) return { heldBy: holder };
     }
   } finally {
@@ -36,21 +34,24 @@ export function takeLock(path: string): Lock | { readonly heldBy: number } {
   }
 }
 
-/** Puts the prepared lock in the place of a dead one. The number of a living process that is doing so, or has. */
-function succeed(path: string, dead: string, prepared: string): number | undefined {
+/**
+ * Puts the prepared lock in the place of a dead one; or the number of a living process that is doing so. Undefined if things have
+ * changed meanwhile: look again. A claim whose owner was killed while it took over is replaced in the same way.
+ */
+function replaceDead(path: string, dead: string, prepared: string): "ours" | number | undefined {
   const claim = `${path}.${createHash("sha256").update(dead).digest("hex").slice(0, 16)}`;
   if (!tryLink(prepared, claim)) {
-    const claimant = livingOwner(read(claim) ?? "");
-    // Killed while it took over: the next try claims again.
-    if (claimant === undefined) rmSync(claim, { force: true });
-    return claimant;
+    const text = read(claim);
+    if (text === undefined) return undefined;
+    const claimant = livingOwner(text) ?? replaceDead(claim, text, prepared);
+    if (claimant !== "ours") return claimant;
   }
   try {
     if (read(path) !== dead) return undefined;
     const copy = `${prepared}.copy`;
     linkSync(prepared, copy);
     renameSync(copy, path);
-    return process.pid;
+    return "ours";
   } finally {
     rmSync(claim, { force: true });
   }

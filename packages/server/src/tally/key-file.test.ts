@@ -14,7 +14,7 @@ const newPath = (): string => join(temporaryFolder(), "keys.json");
 
 /** Why it cannot be opened; the reason never quotes a secret that is in the file. */
 function refusalOf(path: string): LetheError {
-  const before = existsSync(path) ? readFileSync(path, "utf8") : "";
+  const before = existsSync(path) && statSync(path).isFile() ? readFileSync(path, "utf8") : "";
   try {
     openKeyFile(path);
   } catch (error) {
