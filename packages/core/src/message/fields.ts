@@ -49,7 +49,8 @@ export function optional<T>(read: Read<T>, otherwise: T): Read<T> {
 }
 
 export function list<T>(what: string, read: Read<T>, least: number, most: number): Read<readonly T[]> {
-  const must = `is a list of ${Number.isFinite(most) ? `${least} to ${most} ` : ""}${what}`;
+  const range = least === most ? `${least} ` : Number.isFinite(most) ? `${least} to ${most} ` : "";
+  const must = `is a list of ${range}${what}`;
   return (path, value) => {
     if (!Array.isArray(value)) return refuse(path, must, value);
     if (value.length < least || value.length > most) throw new RangeError(`${path} ${must}, not of ${value.length}`);

@@ -3,6 +3,7 @@ export {
   DEVICE_BYTES,
   decodePublicKeys,
   type Enrolment,
+  encodeEnrolment,
   encodePublicKeys,
   type PublicKeysBinding,
   parseEnrolment,

@@ -48,15 +48,15 @@ export function encodeOperatorKey(key: Uint8Array): string {
   return OPERATOR_KEY_PREFIX + encodeBase64url(key);
 }
 
-export function decodeOperatorKey(key: string): Uint8Array {
+export function decodeOperatorKey(key: string, what = "an operator key"): Uint8Array {
   if (!key.startsWith(OPERATOR_KEY_PREFIX)) {
-    throw new LetheError("bad-encoding", `an operator key begins with ${OPERATOR_KEY_PREFIX}`);
+    throw new LetheError("bad-encoding", `${what} begins with ${OPERATOR_KEY_PREFIX}`);
   }
-  return decodeBase64urlOf("an operator key", ED25519_BYTES, key.slice(OPERATOR_KEY_PREFIX.length));
+  return decodeBase64urlOf(what, ED25519_BYTES, key.slice(OPERATOR_KEY_PREFIX.length));
 }
 
 const operatorKey: Read<string> = (path, value) => {
-  decodeOperatorKey(text(path, value));
+  decodeOperatorKey(text(path, value), path);
   return value as string;
 };
 
@@ -65,12 +65,13 @@ const url: Read<string> = (path, value) =>
     ? value
     : refuse(path, "is an http or https address", value);
 
-const SERVER: Fields<ManifestServer> = { role: oneOf("tally", "leader", "helper"), url, key: operatorKey };
+/** One server does everything. */
+const SERVER: Fields<ManifestServer> = { role: oneOf("tally"), url, key: operatorKey };
 
 const MANIFEST: Fields<Manifest> = {
   ...TASK_FIELDS,
   fromWindow: whole(0, Number.MAX_SAFE_INTEGER),
-  servers: list("servers", (path, value) => readFields(path, requireObject(path, value), "a server", SERVER), 1, 2),
+  servers: list("server", (path, value) => readFields(path, requireObject(path, value), "a server", SERVER), 1, 1),
 };
 
 /** The text of a manifest, which is then signed, stored and sent as it is. */

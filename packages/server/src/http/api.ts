@@ -2,7 +2,7 @@ import { LetheError } from "@lethe/core/error";
 import {
   DEVICE_BYTES,
   decodeBase64urlOf,
-  encodeBase64url,
+  encodeEnrolment,
   encodeSignedManifest,
   parseTask,
   type Task,
@@ -158,18 +158,9 @@ export function createApi(parts: ApiParts): Route<unknown>[] {
         const enrolled = await parts.enrol(window, address);
         metrics.enrolled();
         const { hash } = versionIn(parameters);
-        return json(201, {
-          device: encodeBase64url(enrolled.device),
-          uploadToken: enrolled.uploadToken,
-          manifestHash: encodeBase64url(hash),
-          keys: [
-            {
-              role: ROLE,
-              publicKeys: encodeBase64url(enrolled.publicKeys),
-              signature: encodeBase64url(enrolled.signature),
-            },
-          ],
-        });
+        const { device, uploadToken, publicKeys, signature } = enrolled;
+        const keys = [{ role: ROLE, publicKeys, signature }] as const;
+        return { status: 201, body: encodeEnrolment({ device, uploadToken, manifestHash: hash, keys }) };
       },
     }),
     route({
