@@ -220,7 +220,6 @@ it("neither logs nor metrics nor answers tell a device, a token, an address or a
   const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
   const { task, window } = await startWithTask({
     log,
-    development: true,
     enrolment: { tokens: ["operators-enrolment-token"] },
   });
   const headers = { authorization: "Bearer operators-enrolment-token" };

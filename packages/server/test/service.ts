@@ -57,7 +57,7 @@ export const SILENT: Logger = pino({ level: "silent" });
 /** A service on an embedded database of its own, with a clock that stands still. */
 export async function startTestService(
   options: Partial<ServiceOptions> = {},
-  internals: ServiceInternals | "as operators start it" = { invalidNoise: () => 0 },
+  internals: ServiceInternals | "as operators start it" = { invalidNoise: () => 0, pollMilliseconds: 50 },
 ): Promise<TestService> {
   const folder = unownedFolder();
   const [data, keyFile] = [join(folder, "data"), join(folder, "keys.json")];

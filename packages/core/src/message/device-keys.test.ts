@@ -222,7 +222,7 @@ describe("the answer to an enrolment", () => {
       [{ keys: [key, 1] }, "keys is a list of 1 key, not of 2"],
       [{ keys: [{ ...key, role: "intake" }] }, 'keys[0].role is tally, not "intake"'],
       [{ keys: [{ ...key, publicKeys: "A" }] }, "keys[0].publicKeys is not base64url"],
-      [{ keys: [key, { ...key, signature: "AAAA" }] }, "keys[1].signature is 64 bytes in base64url"],
+      [{ keys: [{ ...key, signature: "AAAA" }] }, "keys[0].signature is 64 bytes in base64url"],
       [{ keys: [{ ...key, kind: 1 }] }, "keys[0].kind is not a field of a key"],
       [{ token: "" }, "token is not a field of an enrolment"],
     ] as const) {

@@ -25,7 +25,6 @@ import {
 import * as schemas from "../http/schemas.ts";
 import { windowAt } from "../window-time.ts";
 
-// In development the tally looks around several times a second, and makes a tick one second of the clock, which stands still here.
 const TICKS = 4;
 const GRACE = 3;
 const KEYS_AHEAD = 5;
@@ -33,7 +32,7 @@ const KEYS_AHEAD = 5;
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService({ development: true, keysAhead: KEYS_AHEAD });
+  service = await startTestService({ keysAhead: KEYS_AHEAD });
 });
 
 afterAll(async () => {
@@ -41,7 +40,7 @@ afterAll(async () => {
 });
 
 async function newTask(name: string): Promise<{ task: KnownTask; window: number }> {
-  await createTask(service, { ...EXACT_TASK, task: name, ticks: TICKS, graceSeconds: GRACE });
+  await createTask(service, { ...EXACT_TASK, task: name, tickSeconds: 1, ticks: TICKS, graceSeconds: GRACE });
   const task = await fetchTask(service, name);
   return { task, window: windowAt(task.manifest, service.clock() / 1000) };
 }
@@ -214,7 +213,7 @@ it("a window that has not begun cannot be closed, and one that is over needs no 
 it("a new version begins in a window for which nobody has enrolled, and those before keep theirs", async () => {
   const { task, window } = await newTask("versions");
   const early = await enrol(service, task, window + 1);
-  const second = { ...EXACT_TASK, version: 2, task: task.name, ticks: TICKS, graceSeconds: GRACE };
+  const second = { ...EXACT_TASK, version: 2, task: task.name, tickSeconds: 1, ticks: TICKS, graceSeconds: GRACE };
   const metrics = [...EXACT_TASK.metrics, { name: "too", statistic: "occurrence", localEpsilon: 20 }] as const;
   await createTask(service, { ...second, metrics });
   expect((await fetchTask(service, task.name)).manifest.version).toBe(1);
