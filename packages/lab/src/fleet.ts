@@ -63,9 +63,9 @@ export interface FleetResult {
 
 const random: Randomness = randomnessFrom(globalThis.crypto);
 
-/** Fetches a task's manifest and checks its signature. */
-export async function fetchTask(server: string, name: string, pinned?: string): Promise<KnownTask> {
-  const response = await request(`${server}/v1/tasks/${name}`);
+/** Fetches a task's manifest, as it is in a window if one is given, and checks its signature. */
+export async function fetchTask(server: string, name: string, pinned?: string, window?: number): Promise<KnownTask> {
+  const response = await request(`${server}/v1/tasks/${name}${window === undefined ? "" : `?window=${window}`}`);
   const { manifest: text, signature } = parseSignedManifest(await response.text());
   const manifest = parseManifest(text);
   const operatorKey = pinned ?? manifest.servers[0]?.key ?? "";
@@ -137,30 +137,48 @@ export async function runFleet(
   { server, task: name, devices, rate, operatorKey }: FleetOptions,
   progress: (share: number) => void = () => {},
 ): Promise<FleetResult> {
-  const task = await fetchTask(server, name, operatorKey);
-  const { number: window, from } = windowFor(task);
-  const begun = sleep(Math.max(0, 1000 * from - Date.now()));
-  const counts: Map<string, number>[] = [];
-  const waiting: Promise<number>[] = [];
+  const { number: window, from } = windowFor(await fetchTask(server, name, operatorKey));
+  const task = await fetchTask(server, name, operatorKey, window);
+  // Devices enrol while the window has not ended; for reports there is the time of grace, too.
+  const enrolled = await inParallel(devices, () => enrol(task, window));
+  await sleep(Math.max(0, 1000 * from - Date.now()));
+  let sent = 0;
+  const counts = await inParallel(devices, async (i) => {
+    const device = enrolled[i] as EnrolledDevice;
+    const count = new Map<string, number>();
+    const report = reportOf(device, (metric) => {
+      const happens = Number(uniformBelow(random, 2 ** 32) < rate * 2 ** 32);
+      count.set(metric, (count.get(metric) ?? 0) + happens);
+      return happens;
+    });
+    await upload(device, report);
+    progress(++sent / devices);
+    return count;
+  });
+  return { task: name, window, devices, truth: truthOf(task.manifest, counts) };
+}
+
+const AT_ONCE = 8;
+
+/** So many results, a few at a time; the first failure ends it. */
+export async function inParallel<T>(count: number, make: (i: number) => Promise<T>, atOnce: number = AT_ONCE): Promise<T[]> {
+  const results = new Array<T>(count);
   let next = 0;
+  let failed = false;
   const worker = async (): Promise<void> => {
-    while (next < devices) {
-      next++;
-      const device = await enrol(task, window);
-      const count = new Map<string, number>();
-      const report = reportOf(device, (metric) => {
-        const happens = Number(uniformBelow(random, 2 ** 32) < rate * 2 ** 32);
-        count.set(metric, (count.get(metric) ?? 0) + happens);
-        return happens;
-      });
-      waiting.push(begun.then(() => upload(device, report)));
-      counts.push(count);
-      progress(counts.length / devices);
+    while (next < count && !failed) {
+      const i = next++;
+      results[i] = await make(i);
     }
   };
-  await Promise.all(Array.from({ length: 8 }, worker));
-  await Promise.all(waiting);
-  return { task: name, window, devices, truth: truthOf(task.manifest, counts) };
+  const workers = Array.from({ length: atOnce }, () =>
+    worker().catch((error: unknown) => {
+      failed = true;
+      throw error;
+    }),
+  );
+  await Promise.all(workers);
+  return results;
 }
 
 function truthOf({ metrics }: Manifest, counts: readonly ReadonlyMap<string, number>[]): Truth[] {

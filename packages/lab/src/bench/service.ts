@@ -8,19 +8,20 @@ import { PGlite, types } from "@electric-sql/pglite";
 import { encodeBase64url, reportBytes, type Task } from "@lethe/core/message";
 import { openService } from "@lethe/server";
 import { pino } from "pino";
-import { type EnrolledDevice, enrol, fetchTask, type KnownTask, reportOf, windowFor } from "../fleet.ts";
+import { type EnrolledDevice, enrol, fetchTask, inParallel, type KnownTask, reportOf, windowFor } from "../fleet.ts";
 import type { Load, LoadResult } from "./load-client.ts";
 import type { Measurement } from "./stopwatch.ts";
 
 const COUNTERS = 1000;
-const DEVICES = 6000;
+const UPLOADS = 3000;
+const ROUNDS = 3;
 const CONNECTIONS = 256;
 const TOKEN = "a-token-for-the-bench";
 
 const TASK: Task = {
   version: 1,
   task: "bench",
-  tickSeconds: 3600,
+  tickSeconds: 2_678_400,
   ticks: 288,
   graceSeconds: 0,
   mode: "one-server",
@@ -33,7 +34,7 @@ const TASK: Task = {
   })),
 };
 
-/** Uploads and openings of the whole service, each beside the bare parts that bound it. */
+/** Uploads to the whole service, commit before answer, beside the bare parts that bound them; of each the best round. */
 export async function benchService(report: (row: Measurement) => void): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "lethe-bench-"));
   try {
@@ -49,18 +50,25 @@ export async function benchService(report: (row: Measurement) => void): Promise<
     try {
       await createTask(service.url);
       const task = await fetchTask(service.url, TASK.task);
-      const devices = await enrolAll(task);
       const bytes = reportBytes(task.layout);
-      const load: Load = { ...loadOf(devices, bytes), port: Number(new URL(service.url).port) };
-
-      const http = await bareHttp(load);
-      const inserts = await bareInserts(join(folder, "bare"), bytes);
-      const uploads = await run(load, 201);
-      const slower = Math.min(http, inserts);
+      const port = Number(new URL(service.url).port);
+      const insert = await bareInserts(join(folder, "bare"), bytes);
+      let [http, inserts, uploads] = [0, 0, 0];
+      for (let round = 0; round < ROUNDS; round++) {
+        const load: Load = { ...loadOf(await enrolAll(task), bytes), port };
+        http = Math.max(http, await bareHttp(load));
+        inserts = Math.max(inserts, await insert.run());
+        uploads = Math.max(uploads, await run(load, 201));
+      }
+      await insert.close();
       report({ name: `bare node:http, ${bytes} bytes a body, nothing stored`, value: http, unit: "1/s" });
       report({ name: "bare batched inserts into PGlite, 200 rows each", value: inserts, unit: "1/s" });
       report({ name: "service: uploads of 1,000-counter reports accepted", value: uploads, unit: "1/s" });
-      report({ name: "service: uploads / the slower bare part", value: uploads / slower, unit: "ratio" });
+      report({
+        name: "service: uploads accepted / the slower bare part",
+        value: uploads / Math.min(http, inserts),
+        unit: "ratio",
+      });
     } finally {
       await service.close();
     }
@@ -78,14 +86,9 @@ async function createTask(url: string): Promise<void> {
   if (status !== 201) throw new Error(`the bench's task was refused with ${status}`);
 }
 
-async function enrolAll(task: KnownTask): Promise<EnrolledDevice[]> {
-  const window = windowFor(task).number;
-  const devices: EnrolledDevice[] = [];
-  const worker = async (): Promise<void> => {
-    while (devices.length < DEVICES) devices.push(await enrol(task, window));
-  };
-  await Promise.all(Array.from({ length: 16 }, worker));
-  return devices.slice(0, DEVICES);
+function enrolAll(task: KnownTask): Promise<EnrolledDevice[]> {
+  const { number } = windowFor(task);
+  return inParallel(UPLOADS, () => enrol(task, number), 64);
 }
 
 /** Honest headers and random ciphertexts: intake cannot tell. */
@@ -131,7 +134,7 @@ async function bareHttp(load: Load): Promise<number> {
 }
 
 /** Nothing but rows, with the same columns and sizes, bytes as they are. */
-async function bareInserts(folder: string, bytes: number): Promise<number> {
+async function bareInserts(folder: string, bytes: number): Promise<{ run(): Promise<number>; close(): Promise<void> }> {
   const database = await PGlite.create({
     dataDir: folder,
     serializers: { [types.BYTEA]: (value: unknown) => value as string },
@@ -143,12 +146,15 @@ async function bareInserts(folder: string, bytes: number): Promise<number> {
   const values = Array.from({ length: rows }, (_, i) => `($${3 * i + 1}, $${3 * i + 2}, $${3 * i + 3})`).join(", ");
   const draw = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
   const body = draw(bytes);
-  const start = performance.now();
-  for (let batch = 0; batch < DEVICES / rows; batch++) {
-    const parameters = Array.from({ length: rows }, () => [draw(16), draw(32), body]).flat();
-    await database.query(`INSERT INTO bare VALUES ${values}`, parameters);
-  }
-  const seconds = (performance.now() - start) / 1000;
-  await database.close();
-  return DEVICES / seconds;
+  return {
+    run: async () => {
+      const start = performance.now();
+      for (let batch = 0; batch < UPLOADS / rows; batch++) {
+        const parameters = Array.from({ length: rows }, () => [draw(16), draw(32), body]).flat();
+        await database.query(`INSERT INTO bare VALUES ${values}`, parameters);
+      }
+      return UPLOADS / ((performance.now() - start) / 1000);
+    },
+    close: () => database.close(),
+  };
 }

@@ -80,7 +80,7 @@ export function issueKeys(
 
 /**
  * Opens reports and adds up their answers. What fails the check of its statistic counts there as a draw on "no event"
- * (§ "Invalid reports" of docs/threat-model.md); a report any part of which fails is counted as invalid.
+ * ("Invalid reports" in docs/threat-model.md); a report any part of which fails is counted as invalid.
  */
 export function openReports(
   { manifest: text, window, windowSecret }: WindowKeys,
