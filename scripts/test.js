@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const published = ["core", "lab", "cli"];
+const published = ["core", "server", "lab", "cli"];
 
 const steps = [
   ["types of the tests", "tsc", "-p", "tsconfig.test.json"],

@@ -161,7 +161,11 @@ export async function runFleet(
 const AT_ONCE = 8;
 
 /** So many results, a few at a time; the first failure ends it. */
-export async function inParallel<T>(count: number, make: (i: number) => Promise<T>, atOnce: number = AT_ONCE): Promise<T[]> {
+export async function inParallel<T>(
+  count: number,
+  make: (i: number) => Promise<T>,
+  atOnce: number = AT_ONCE,
+): Promise<T[]> {
   const results = new Array<T>(count);
   let next = 0;
   let failed = false;

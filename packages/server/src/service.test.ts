@@ -48,8 +48,8 @@ async function startWithTask(
 
 describe("close", () => {
   it("under load loses nothing: what was acknowledged is stored, what was not can be sent again, and each counts once", async () => {
-    const { task, window } = await startWithTask({ keysAhead: 150 });
-    const devices = await enrolMany(service, task, window, 150);
+    const { task, window } = await startWithTask({ keysAhead: 100 });
+    const devices = await enrolMany(service, task, window, 100);
     const reports = devices.map((device) => reportOf(device, "happened"));
     const acknowledged = new Set<number>();
     let sent = 0;

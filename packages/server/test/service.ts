@@ -23,13 +23,13 @@ export const EXACT_TASK: Task = {
 };
 
 /** Moves only when told; milliseconds since 1970. */
-export interface FakeClock {
+interface FakeClock {
   (): number;
   advance(seconds: number): void;
 }
 
 /** At the beginning of a window of every task whose windows divide a day. */
-export function createFakeClock(): FakeClock {
+function createFakeClock(): FakeClock {
   let now = Date.UTC(2026, 0, 1);
   return Object.assign(() => now, {
     advance: (seconds: number): void => {

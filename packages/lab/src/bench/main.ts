@@ -1,6 +1,7 @@
 import { cpus } from "node:os";
 import { baseMultiplication, benchEncryption } from "./encryption.ts";
 import { benchPrivacy } from "./privacy.ts";
+import { benchService } from "./service.ts";
 import { benchStatistics } from "./statistic.ts";
 import type { Measurement } from "./stopwatch.ts";
 
@@ -16,13 +17,19 @@ report({ name: "noble Ristretto base multiplication", value: unit(), unit: "µs"
 benchEncryption(unit, report);
 benchStatistics(unit, report);
 benchPrivacy(unit, report);
+await benchService(report);
 if (json) console.log(JSON.stringify(rows));
 
 function report({ name, value, unit, ratio }: Measurement): void {
   rows.push({ name, value, unit });
   if (ratio !== undefined) rows.push({ name: `${name} / noble base multiplication`, value: ratio, unit: "ratio" });
   if (json) process.stderr.write(`${name}\n`);
-  else console.log(tableRow(name, unit === "bytes" ? String(value) : value.toFixed(1), unit, ratio));
+  else console.log(tableRow(name, format(value, unit), unit, ratio));
+}
+
+function format(value: number, unit: Measurement["unit"]): string {
+  if (unit === "ratio") return value.toFixed(3);
+  return value.toFixed(unit === "µs" ? 1 : 0);
 }
 
 function tableRow(name: string, value: string, unit: string, ratio: number | undefined): string {

@@ -4,13 +4,18 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { PGlite, types } from "@electric-sql/pglite";
-import { encodeBase64url, reportBytes, type Task } from "@lethe/core/message";
+import { secret } from "@lethe/core/encryption";
+import { encodeBase64url, keyContextOf, type LayoutPart, reportBytes, type Task } from "@lethe/core/message";
+import { randomnessFrom, withBufferedRandomness } from "@lethe/core/randomness";
 import { openService } from "@lethe/server";
 import { pino } from "pino";
 import { type EnrolledDevice, enrol, fetchTask, inParallel, type KnownTask, reportOf, windowFor } from "../fleet.ts";
 import type { Load, LoadResult } from "./load-client.ts";
-import type { Measurement } from "./stopwatch.ts";
+import { type Measurement, microseconds } from "./stopwatch.ts";
+
+const random = randomnessFrom(globalThis.crypto);
 
 const COUNTERS = 1000;
 const UPLOADS = 3000;
@@ -45,6 +50,7 @@ export async function benchService(report: (row: Measurement) => void): Promise<
       host: "127.0.0.1",
       port: 0,
       log: pino({ level: "silent" }),
+      threads: 1,
       enrolment: { rate: { perSecond: 1e6, burst: 1e6 } },
     });
     try {
@@ -61,6 +67,8 @@ export async function benchService(report: (row: Measurement) => void): Promise<
         uploads = Math.max(uploads, await run(load, 201));
       }
       await insert.close();
+      const opened = await countingRate(service.url);
+      const bare = bareOpening(task);
       report({ name: `bare node:http, ${bytes} bytes a body, nothing stored`, value: http, unit: "1/s" });
       report({ name: "bare batched inserts into PGlite, 200 rows each", value: inserts, unit: "1/s" });
       report({ name: "service: uploads of 1,000-counter reports accepted", value: uploads, unit: "1/s" });
@@ -69,6 +77,9 @@ export async function benchService(report: (row: Measurement) => void): Promise<
         value: uploads / Math.min(http, inserts),
         unit: "ratio",
       });
+      report({ name: "bare opening of 1,000-counter reports on one core", value: bare, unit: "1/s" });
+      report({ name: "service: reports opened and counted by one thread", value: opened, unit: "1/s" });
+      report({ name: "service: reports opened / bare opening", value: opened / bare, unit: "ratio" });
     } finally {
       await service.close();
     }
@@ -131,6 +142,28 @@ async function bareHttp(load: Load): Promise<number> {
   } finally {
     server.close();
   }
+}
+
+/** Waits until everything is counted; reports by seconds in which the tally counted. */
+async function countingRate(url: string): Promise<number> {
+  const value = (text: string, name: string): number => Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1]);
+  for (;;) {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    const counted = value(text, "lethe_reports_counted_total");
+    if (counted === ROUNDS * UPLOADS) return counted / value(text, "lethe_counting_seconds_total");
+    await sleep(100);
+  }
+}
+
+/** What the mathematics alone takes; the reports are as random as those that were uploaded. */
+function bareOpening({ layout }: KnownTask): number {
+  const [part] = layout as [LayoutPart];
+  const master = secret(crypto.getRandomValues(new Uint8Array(32)));
+  const report = crypto.getRandomValues(new Uint8Array(part.device.bytes.report));
+  const context = keyContextOf(part, { task: TASK.task, window: 0, device: new Uint8Array(16), role: "tally" });
+  const open = (): void =>
+    void withBufferedRandomness(random, (buffered) => part.server.open(master, context, report, buffered));
+  return 1e6 / microseconds(open);
 }
 
 /** Nothing but rows, with the same columns and sizes, bytes as they are. */

@@ -183,6 +183,11 @@ describe("whether a report was valid", () => {
         answers.push([response.status, headers, await response.text()]);
       }
     }
+    // Refusals are told a moment later.
+    await eventually(async () => {
+      const status = await (await fetch(`${service.url}/v1/tasks/${name}/windows/${window}`)).json();
+      return schemas.windowStatus.parse(status).refused["report-differs"] === devices.length ? true : undefined;
+    });
     return { task, devices, answers };
   }
 

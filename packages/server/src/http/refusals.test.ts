@@ -306,18 +306,12 @@ describe("parameters", () => {
 });
 
 describe("requests that HTTP itself does not allow", () => {
-  it("are refused if their headers are too long", async () => {
-    const headers = { "x-long": "x".repeat(20_000) };
+  it.each([
+    ["a header that is too long", { "x-long": "x".repeat(20_000) }],
+    ["too many headers", Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`x-${i}`, "1"]))],
+  ])("are refused if they have %s", async (_what, headers) => {
     const response = await requestRaw(service.url, { method: "GET", path: "/healthz", headers });
-    expect(response.status).toBe(431);
-    expect(response.headers.get("content-type")).toMatch(PROBLEM_TYPE);
-  });
-
-  it("are refused if they have more headers than anybody reads", async () => {
-    const headers = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`x-${i}`, "1"]));
-    const { status } = await requestRaw(service.url, { method: "GET", path: "/healthz", headers });
-    // Node drops those behind the 2000th, or the whole is too long.
-    expect([200, 431]).toContain(status);
+    await expectProblem(response, "bad-encoding");
   });
 
   it.each([

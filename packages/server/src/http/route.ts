@@ -2,7 +2,7 @@ import type { ProblemCode } from "@lethe/core/message";
 import type { z } from "zod";
 
 /** A request whose parameters, type and size were checked. */
-export interface Asked<Parameters> {
+interface Asked<Parameters> {
   readonly parameters: Parameters;
   readonly body: Uint8Array;
   /** What follows `Authorization: Bearer`. */
@@ -17,7 +17,7 @@ export interface Answered {
 }
 
 /** What a body may be: `bytes` gives the only size it may have, before any of it is read. */
-export type BodyRule<Parameters> =
+type BodyRule<Parameters> =
   | { readonly type: "application/octet-stream"; readonly bytes: (parameters: Parameters) => number }
   | {
       readonly type: "application/json";

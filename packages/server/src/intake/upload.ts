@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
-import { decodeReport, encodeBase64url } from "@lethe/core/message";
+import { decodeReport } from "@lethe/core/message";
 import type { Database, Queryable } from "../storage/database.ts";
-import { addReports, findSenders, type NewReport } from "../storage/reports.ts";
+import { type Arrival, addReports, findSenders, type Sender } from "../storage/reports.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
 import type { WindowIdentity } from "../storage/windows.ts";
 import { createGroupCommit } from "./group-commit.ts";
@@ -20,14 +20,13 @@ export interface Upload {
 /** `again`: these very bytes were there already. */
 export type Receipt = "stored" | "again";
 
-interface Arrival extends NewReport {
+interface WindowArrival extends Arrival {
   readonly windowId: number;
-  readonly tokenHash: Uint8Array;
 }
 
 /** SHA-256: tokens and reports are long and unguessable, so a plain hash does. */
 export function hashOf(bytes: Uint8Array | string): Uint8Array {
-  return createHash("sha256").update(bytes).digest();
+  return hash("sha256", bytes, "buffer");
 }
 
 /**
@@ -38,7 +37,7 @@ export function createUpload(database: Database): {
   readonly upload: (upload: Upload) => Promise<Receipt>;
   readonly isBusy: () => boolean;
 } {
-  const { submit, isBusy } = createGroupCommit<Arrival, Decided<Receipt>>((arrivals) =>
+  const { submit, isBusy } = createGroupCommit<WindowArrival, Decided<Receipt>>((arrivals) =>
     decidePerWindow(database, arrivals, storeInWindow),
   );
   return {
@@ -53,35 +52,56 @@ export function createUpload(database: Database): {
   };
 }
 
+/**
+ * Stores a group together. A device that is in it more than once has its turns one after another; as a rule the first settles the
+ * others, without the database.
+ */
 async function storeInWindow(
   transaction: Queryable,
   windowId: number,
   arrivals: readonly Arrival[],
 ): Promise<Decided<Receipt>[]> {
-  const senders = await findSenders(
-    transaction,
-    windowId,
-    arrivals.map(({ device }) => device),
-  );
-  // The same report may be in this group more than once.
-  const digests = new Map<string, Uint8Array>();
-  const fresh: NewReport[] = [];
-  const receipts = arrivals.map((arrival, i): Decided<Receipt> => {
-    const sender = senders.get(i);
-    if (!sender) return new LetheError("unknown-device", "this device is not enrolled in this window");
-    if (!timingSafeEqual(sender.tokenHash, arrival.tokenHash)) {
-      return new LetheError("unauthorized", "this is not the upload token that the device was given");
+  const receipts = new Map<Arrival, Decided<Receipt>>();
+  const senders = new Map<string, Sender | undefined>();
+  let waiting = arrivals;
+  while (waiting.length > 0) {
+    const round = [...new Map(waiting.toReversed().map((arrival) => [nameOf(arrival.device), arrival])).values()];
+    const stored = new Set((await addReports(transaction, windowId, round)).map(nameOf));
+    const refused = round.filter(({ device }) => !stored.has(nameOf(device)));
+    const found = await findSenders(
+      transaction,
+      windowId,
+      refused.map(({ device }) => device),
+    );
+    for (const [i, { device }] of refused.entries()) senders.set(nameOf(device), found.get(i));
+    for (const arrival of round) {
+      if (stored.has(nameOf(arrival.device))) {
+        senders.set(nameOf(arrival.device), arrival);
+        receipts.set(arrival, "stored");
+      }
     }
-    const id = encodeBase64url(arrival.device);
-    const before = digests.get(id) ?? sender.digest;
-    if (!before) {
-      digests.set(id, arrival.digest);
-      fresh.push(arrival);
-      return "stored";
-    }
-    if (timingSafeEqual(before, arrival.digest)) return "again";
-    return new LetheError("report-differs", "this device has sent another report before; the first one counts");
-  });
-  await addReports(transaction, windowId, fresh);
-  return receipts;
+    waiting = waiting.filter((arrival) => {
+      if (receipts.has(arrival)) return false;
+      const receipt = receiptWithoutStoring(senders.get(nameOf(arrival.device)), arrival);
+      if (receipt) receipts.set(arrival, receipt);
+      return !receipt;
+    });
+  }
+  return arrivals.map((arrival) => receipts.get(arrival) as Decided<Receipt>);
+}
+
+const nameOf = (device: Uint8Array): string => Buffer.from(device).toString("latin1");
+
+/** Undefined if the report is to be stored. */
+function receiptWithoutStoring(
+  sender: Sender | undefined,
+  { tokenHash, digest }: Arrival,
+): Decided<Receipt> | undefined {
+  if (!sender) return new LetheError("unknown-device", "this device is not enrolled in this window");
+  if (!timingSafeEqual(sender.tokenHash, tokenHash)) {
+    return new LetheError("unauthorized", "this is not the upload token that the device was given");
+  }
+  if (!sender.digest) return undefined;
+  if (timingSafeEqual(sender.digest, digest)) return "again";
+  return new LetheError("report-differs", "this device has sent another report before; the first one counts");
 }

@@ -1,23 +1,60 @@
 import { DEVICE_BYTES } from "@lethe/core/message";
 import { pack, packedRows, type Queryable } from "./database.ts";
+import { TOKEN_HASH_BYTES } from "./devices.ts";
 
-export interface NewReport {
+/** A report that somebody brings, with the hash of the token they bring along. */
+export interface Arrival {
   readonly device: Uint8Array;
+  readonly tokenHash: Uint8Array;
   readonly digest: Uint8Array;
   readonly body: Uint8Array;
 }
 
-export const DIGEST_BYTES = 32;
+const DIGEST_BYTES = 32;
 
 /**
- * What is known of devices that want to send a report, by their place in the list; those not enrolled are missing. Looked up one by one:
- * without statistics, which an embedded database does not gather, a join would read the whole table.
+ * Stores those that come from an enrolled device with its own token, and are its first; says which devices these are. Looked up one by
+ * one: without statistics, which an embedded database does not gather, a join would read the whole table.
  */
+export async function addReports(
+  transaction: Queryable,
+  windowId: number,
+  arrivals: readonly Arrival[],
+): Promise<Uint8Array[]> {
+  const width = arrivals[0]?.body.length ?? 0;
+  const rows = await transaction.query<{ device: Uint8Array }>(
+    `WITH added AS (
+       INSERT INTO reports (window_id, device, digest, body)
+       SELECT $6, c1, c3, c4 FROM ${packedRows(DEVICE_BYTES, TOKEN_HASH_BYTES, DIGEST_BYTES, width)}
+       WHERE (SELECT token_hash FROM devices WHERE device = c1 AND window_id = $6) = c2
+       ON CONFLICT (device) DO NOTHING RETURNING device),
+     received AS (UPDATE windows SET received = received + (SELECT count(*) FROM added) WHERE id = $6)
+     SELECT device FROM added`,
+    [
+      arrivals.length,
+      pack(arrivals.map(({ device }) => device)),
+      pack(arrivals.map(({ tokenHash }) => tokenHash)),
+      pack(arrivals.map(({ digest }) => digest)),
+      pack(arrivals.map(({ body }) => body)),
+      windowId,
+    ],
+  );
+  return rows.map(({ device }) => device);
+}
+
+/** What is known of an enrolled device; the digest of its report if it has sent one. */
+export interface Sender {
+  readonly tokenHash: Uint8Array;
+  readonly digest: Uint8Array | null;
+}
+
+/** By their place in the list; those not enrolled in this window are missing. */
 export async function findSenders(
   transaction: Queryable,
   windowId: number,
   devices: readonly Uint8Array[],
-): Promise<Map<number, { tokenHash: Uint8Array; digest: Uint8Array | null }>> {
+): Promise<Map<number, Sender>> {
+  if (devices.length === 0) return new Map();
   const rows = await transaction.query<{ i: number; tokenHash: Uint8Array | null; digest: Uint8Array | null }>(
     `SELECT i,
        (SELECT token_hash FROM devices WHERE device = c1 AND window_id = $3) AS "tokenHash",
@@ -26,29 +63,6 @@ export async function findSenders(
     [devices.length, pack(devices), windowId],
   );
   return new Map(rows.flatMap(({ i, tokenHash, digest }) => (tokenHash ? [[i, { tokenHash, digest }]] : [])));
-}
-
-/** The window is locked, so nobody else adds to it. */
-export async function addReports(
-  transaction: Queryable,
-  windowId: number,
-  reports: readonly NewReport[],
-): Promise<void> {
-  const width = reports[0]?.body.length;
-  if (width === undefined) return;
-  await transaction.query(
-    `WITH added AS (
-       INSERT INTO reports (window_id, device, digest, body)
-       SELECT $5, c1, c2, c3 FROM ${packedRows(DEVICE_BYTES, DIGEST_BYTES, width)})
-     UPDATE windows SET received = received + $1 WHERE id = $5`,
-    [
-      reports.length,
-      pack(reports.map(({ device }) => device)),
-      pack(reports.map(({ digest }) => digest)),
-      pack(reports.map(({ body }) => body)),
-      windowId,
-    ],
-  );
 }
 
 /** Takes up to so many reports that nobody has counted or is counting; the lease ends by itself if its holder dies. */

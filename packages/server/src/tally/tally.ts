@@ -25,7 +25,7 @@ export interface TallyParts {
   readonly isIntakeBusy: () => boolean;
   /** Before a window closes, so that its release tells what was refused. */
   readonly beforeClose: () => Promise<void>;
-  readonly onCounted: (reports: number) => void;
+  readonly onCounted: (reports: number, seconds: number) => void;
   readonly onReleased: (outcome: "released" | "not-enough") => void;
 }
 
@@ -113,8 +113,9 @@ async function advance(parts: TallyParts, window: WindowRow, task: TaskVersion):
   }
   const mayWait = phaseOf(task.manifest, window.number, now()) === "running";
   const isPaused = (): boolean => mayWait && parts.isIntakeBusy();
+  const start = performance.now();
   const counted = await countReports(database, threads, keyFile, window, task, isPaused);
-  if (counted > 0) parts.onCounted(counted);
+  if (counted > 0) parts.onCounted(counted, (performance.now() - start) / 1000);
   const outcome = await releaseWindow(database, threads, task, window.id, Math.floor(now()));
   if (!outcome) return;
   parts.onReleased(outcome);

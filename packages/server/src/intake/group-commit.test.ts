@@ -1,0 +1,103 @@
+import { expect, it } from "vitest";
+import { createGroupCommit } from "./group-commit.ts";
+
+/** Remembers the groups; each commit ends when `finish` is called. */
+function slowCommits(): {
+  groups: number[][];
+  finish: (error?: Error) => void;
+  commit: (items: readonly number[]) => Promise<number[]>;
+} {
+  const groups: number[][] = [];
+  let settle: ((error?: Error) => void) | undefined;
+  return {
+    groups,
+    finish: (error) => settle?.(error),
+    commit: (items) => {
+      groups.push([...items]);
+      return new Promise((resolve, reject) => {
+        settle = (error) => (error ? reject(error) : resolve(items.map((item) => 10 * item)));
+      });
+    },
+  };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+it("what comes while a commit is under way is committed together, and each gets its own result", async () => {
+  const { groups, finish, commit } = slowCommits();
+  const { submit: add } = createGroupCommit<number, number>(commit);
+  const first = [add(1), add(2)];
+  await turn();
+  const later = [add(3), add(4), add(5)];
+  await turn();
+  expect(groups).toEqual([[1, 2]]);
+  finish();
+  expect(await Promise.all(first)).toEqual([10, 20]);
+  await turn();
+  expect(groups).toEqual([
+    [1, 2],
+    [3, 4, 5],
+  ]);
+  finish();
+  expect(await Promise.all(later)).toEqual([30, 40, 50]);
+});
+
+it("tells that it is busy while many wait, and no longer when they are done", async () => {
+  const { finish, commit } = slowCommits();
+  const { submit, isBusy } = createGroupCommit<number, number>(commit);
+  const first = submit(0);
+  await turn();
+  expect(isBusy()).toBe(false);
+  const many = Array.from({ length: 100 }, (_, i) => submit(i));
+  expect(isBusy()).toBe(true);
+  finish();
+  await first;
+  await turn();
+  finish();
+  await Promise.all(many);
+  expect(isBusy()).toBe(false);
+});
+
+it("a single one waits for nobody", async () => {
+  const { submit: add } = createGroupCommit<number, number>(async (items) => items.map((item) => -item));
+  expect(await add(7)).toBe(-7);
+  expect(await add(8)).toBe(-8);
+});
+
+it("a commit that fails fails its group only", async () => {
+  const { groups, finish, commit } = slowCommits();
+  const { submit: add } = createGroupCommit<number, number>(commit);
+  const failing = [add(1), add(2)].map((result) => result.catch((error: Error) => error.message));
+  await turn();
+  const fine = add(3);
+  finish(new Error("the disk is full"));
+  expect(await Promise.all(failing)).toEqual(["the disk is full", "the disk is full"]);
+  await turn();
+  finish();
+  expect(await fine).toBe(30);
+  expect(groups).toEqual([[1, 2], [3]]);
+});
+
+it("no transaction grows without bound, and none is lost", async () => {
+  const groups: number[] = [];
+  const { submit: add } = createGroupCommit<number, number>(async (items) => {
+    groups.push(items.length);
+    return items.map((item) => item + 1);
+  });
+  const results = await Promise.all(Array.from({ length: 2345 }, (_, i) => add(i)));
+  expect(results).toEqual(Array.from({ length: 2345 }, (_, i) => i + 1));
+  expect(Math.max(...groups)).toBeLessThanOrEqual(500);
+  expect(groups.reduce((sum, size) => sum + size, 0)).toBe(2345);
+});
+
+it("more than can wait are refused as rate-limited, and those that wait are still committed", async () => {
+  const { finish, commit } = slowCommits();
+  const { submit: add } = createGroupCommit<number, number>(commit);
+  const results = Array.from({ length: 20_600 }, (_, i) => add(i).catch((error: { code: string }) => error.code));
+  const drain = setInterval(finish, 1);
+  const settled = await Promise.all(results);
+  clearInterval(drain);
+  const refused = settled.filter((result) => result === "rate-limited");
+  expect(refused.length).toBeGreaterThan(0);
+  expect(refused.length).toBeLessThanOrEqual(600);
+  for (const [i, result] of settled.entries()) if (result !== "rate-limited") expect(result).toBe(10 * i);
+});
