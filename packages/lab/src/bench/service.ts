@@ -59,16 +59,18 @@ export async function benchService(report: (row: Measurement) => void): Promise<
       const bytes = reportBytes(task.layout);
       const port = Number(new URL(service.url).port);
       const insert = await bareInserts(join(folder, "bare"), bytes);
-      let [http, inserts, uploads] = [0, 0, 0];
-      for (let round = 0; round < ROUNDS; round++) {
+      const bare = bareOpening(task);
+      let [http, inserts, uploads, opened] = [0, 0, 0, 0];
+      for (let round = 1; round <= ROUNDS; round++) {
         const load: Load = { ...loadOf(await enrolAll(task), bytes), port };
         http = Math.max(http, await bareHttp(load));
         inserts = Math.max(inserts, await insert.run());
+        const before = await tallied(service.url, (round - 1) * UPLOADS);
         uploads = Math.max(uploads, await run(load, 201));
+        const after = await tallied(service.url, round * UPLOADS);
+        opened = Math.max(opened, UPLOADS / (after - before));
       }
       await insert.close();
-      const opened = await countingRate(service.url);
-      const bare = bareOpening(task);
       report({ name: `bare node:http, ${bytes} bytes a body, nothing stored`, value: http, unit: "1/s" });
       report({ name: "bare batched inserts into PGlite, 200 rows each", value: inserts, unit: "1/s" });
       report({ name: "service: uploads of 1,000-counter reports accepted", value: uploads, unit: "1/s" });
@@ -144,13 +146,12 @@ async function bareHttp(load: Load): Promise<number> {
   }
 }
 
-/** Waits until everything is counted; reports by seconds in which the tally counted. */
-async function countingRate(url: string): Promise<number> {
+/** Waits until so many reports are counted; the seconds in which the tally counted. */
+async function tallied(url: string, reports: number): Promise<number> {
   const value = (text: string, name: string): number => Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1]);
   for (;;) {
     const text = await (await fetch(`${url}/metrics`)).text();
-    const counted = value(text, "lethe_reports_counted_total");
-    if (counted === ROUNDS * UPLOADS) return counted / value(text, "lethe_counting_seconds_total");
+    if (value(text, "lethe_reports_counted_total") === reports) return value(text, "lethe_counting_seconds_total");
     await sleep(100);
   }
 }

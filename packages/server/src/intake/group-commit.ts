@@ -2,7 +2,8 @@ import { LetheError } from "@lethe/core/error";
 
 /** More than this many waiting means that the database does not keep up. */
 const MOST_WAITING = 20_000;
-const MOST_TOGETHER = 500;
+/** Few enough that the next group is read from the network while this one is stored. */
+const MOST_TOGETHER = 128;
 /** So many that what can wait should. */
 const MANY = 32;
 

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { createTurns } from "../in-turn.ts";
-import type { Database, Queryable, SqlValue } from "./database.ts";
+import { type Database, isPacked, type Queryable, type SqlValue } from "./database.ts";
 import type { Answer, Question } from "./pglite-thread.ts";
 
 /**
@@ -35,7 +35,8 @@ export async function openPglite(folder: string): Promise<Database> {
 
   const ask = (question: Question | "close"): Promise<unknown[]> => {
     const answer = next();
-    if (!broken) thread.postMessage(question);
+    const handedOver = question === "close" ? [] : question.values.filter(isPacked).map(({ buffer }) => buffer);
+    if (!broken) thread.postMessage(question, handedOver);
     return answer;
   };
   const inTurn = createTurns();

@@ -40,7 +40,8 @@ export async function countReports(
       if (await addBatch(database, window.id, lease, reports.length, sums)) counted += reports.length;
     }
   };
-  await Promise.all(Array.from({ length: threads.count }, work));
+  // While one batch is opened the next is fetched.
+  await Promise.all(Array.from({ length: 2 * threads.count }, work));
   return counted;
 }
 
