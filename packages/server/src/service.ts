@@ -4,22 +4,23 @@ import { noisedInvalidCount } from "@lethe/core/privacy";
 import { randomnessFrom } from "@lethe/core/randomness";
 import type { Logger } from "pino";
 import { shortened } from "./development.ts";
-import { createApi, type EnrolmentRequest } from "./http/api.ts";
+import { createApi } from "./http/api.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { describeApi } from "./http/openapi.ts";
-import { createHttp, isToken } from "./http/server.ts";
+import { addOperations } from "./http/operations.ts";
+import { createHttp } from "./http/server.ts";
 import { createTurns } from "./in-turn.ts";
+import { createAdmission, DEFAULT_RULES, type EnrolmentRules } from "./intake/admission.ts";
 import { createEnrolment } from "./intake/enrol.ts";
-import { networkOf } from "./intake/network.ts";
-import { createRateLimit, type Rate } from "./intake/rate-limit.ts";
 import { createRefusalCounter } from "./intake/refusals.ts";
+import { requireToken } from "./intake/token.ts";
 import { createUpload } from "./intake/upload.ts";
 import { openDataFolder } from "./storage/data-folder.ts";
 import type { Database } from "./storage/database.ts";
 import { createTaskRegistry, type TaskRegistry } from "./storage/tasks.ts";
 import { closeWindow, unfinishedWindows } from "./storage/windows.ts";
 import { createTask } from "./tally/create-task.ts";
-import { openKeyFile } from "./tally/key-file.ts";
+import { type KeyFile, openKeyFile } from "./tally/key-file.ts";
 import { startTally } from "./tally/tally.ts";
 import { startThreads } from "./tally/threads.ts";
 import { openWindows, secretOf } from "./tally/windows.ts";
@@ -50,20 +51,6 @@ export interface ServiceOptions {
   readonly clock?: () => number;
 }
 
-export interface EnrolmentRules {
-  /** For each address. */
-  readonly rate: Rate;
-  readonly mostPerAddress: number;
-  /** If given, only who brings one of these enrols devices. */
-  readonly tokens: readonly string[];
-  /** The operator's own check of what a device brings along, say a platform's attestation. */
-  readonly attest: (request: {
-    readonly task: string;
-    readonly window: number;
-    readonly attestation: unknown;
-  }) => boolean | Promise<boolean>;
-}
-
 export interface Service {
   /** Where it listens. */
   readonly url: string;
@@ -83,10 +70,10 @@ export interface ServiceInternals {
 const random = randomnessFrom(globalThis.crypto);
 const INTERNALS: ServiceInternals = { invalidNoise: () => noisedInvalidCount(0, random) };
 
-const DEFAULT_RULES = { rate: { perSecond: 100, burst: 1000 }, mostPerAddress: 10_000 } as const;
 const KEYS_AHEAD = 500;
 const POLL_MILLISECONDS = 1000;
 const DEVELOPMENT_POLL_MILLISECONDS = 200;
+const IDLE_MILLISECONDS = 50;
 const CLOSING_MILLISECONDS = 5000;
 const VERSION = "0.1.0";
 
@@ -96,26 +83,14 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
   requireToken("the admin token", options.adminToken);
   for (const token of options.enrolment?.tokens ?? []) requireToken("an enrolment token", token);
   const now = (): number => clock() / 1000;
-  const rules = { ...DEFAULT_RULES, ...options.enrolment };
-  const database = await openDataFolder(options.data);
-  const keyFile = await orClose(database, () => openKeyFile(options.keyFile));
+  const opened = await openDisk(options);
+  const { database, keyFile, tasks } = opened;
   const threads = startThreads(options.threads ?? Math.max(1, availableParallelism() - 1));
-  const tasks = createTaskRegistry(database);
-  try {
-    await tasks.refresh();
-    requireOwnTasks(tasks, keyFile.operatorKey, options.keyFile);
-    for (const window of await unfinishedWindows(database)) {
-      if (window.state === "collecting" || window.state === "closed") secretOf(keyFile, window);
-    }
-  } catch (error) {
-    await threads.close();
-    keyFile.close();
-    await database.close();
-    throw error;
-  }
-
   const metrics = createMetrics();
-  const refusals = createRefusalCounter(database);
+  const refusals = createRefusalCounter(database, (name, number) => {
+    const task = tasks.inWindow(name, number);
+    return task !== undefined && !["later", "over"].includes(phaseOf(task.manifest, number, now()));
+  });
   const { upload, isBusy } = createUpload(database);
   const tally = startTally({
     database,
@@ -136,14 +111,14 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
 
   let publicUrl = options.url ?? "";
   const inTurn = createTurns();
-  const limit = createRateLimit(rules.rate, now);
+  const rules = { ...DEFAULT_RULES, ...options.enrolment };
   const routes = createApi({
     database,
     tasks,
     metrics,
     now,
     enrol: createEnrolment(database, { mostPerAddress: rules.mostPerAddress, onTaken: tally.wake }),
-    admit: (request) => admit(rules, limit, request),
+    admit: createAdmission(rules, now),
     upload,
     createTask: async (task) => {
       const made = development ? shortened(task) : task;
@@ -154,54 +129,36 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     },
     close: async (window) => {
       await refusals.flush();
-      if (await closeWindow(database, window.id))
-        log.info({ task: window.name, window: window.number }, "closed by hand");
+      const closed = await closeWindow(database, window.id);
+      if (closed) log.info({ task: window.name, window: window.number }, "closed by hand");
       tally.wake();
     },
   });
-  const app = createHttp({
-    routes,
-    adminToken: options.adminToken,
-    trustProxy: options.trustProxy ?? false,
-    log,
+  const { adminToken, trustProxy = false } = options;
+  const app = createHttp({ routes, adminToken, trustProxy, log, metrics, onRefused: refusals.count });
+  addOperations(app, {
+    description: describeApi(routes, VERSION),
     metrics,
-    onRefused: (route, parameters, code) => {
-      const { task, window } = parameters as { task?: string; window?: number };
-      // What devices ask of a window: to be enrolled, to report.
-      if (route.method === "GET" || route.admin || task === undefined || window === undefined) return;
-      const version = tasks.inWindow(task, window);
-      if (!version || ["later", "over"].includes(phaseOf(version.manifest, window, now()))) return;
-      refusals.count(task, window, code);
-    },
+    isReady: async () => tally.lastError() === undefined && (await database.query("SELECT 1")).length > 0,
   });
-  const description = JSON.stringify(describeApi(routes, VERSION));
-  app.get("/openapi.json", (_request, reply) => reply.type("application/json").send(description));
-  app.get("/healthz", (_request, reply) => reply.type("text/plain").send("ok\n"));
-  app.get("/readyz", async (_request, reply) => {
-    const ready = tally.lastError() === undefined && (await answers(database.query("SELECT 1")));
-    return reply
-      .code(ready ? 200 : 503)
-      .type("text/plain")
-      .send(ready ? "ready\n" : "not ready\n");
-  });
-  app.get("/metrics", async (_request, reply) => reply.type("text/plain; version=0.0.4").send(await metrics.text()));
 
-  let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => {
-    closing ??= shutDown();
-    return closing;
-  };
   const shutDown = async (): Promise<void> => {
     // Requests under way are answered; connections that send nothing are not waited for.
+    const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_MILLISECONDS);
     const impatient = setTimeout(() => app.server.closeAllConnections(), CLOSING_MILLISECONDS);
     await app.close();
+    clearInterval(idle);
     clearTimeout(impatient);
     clearInterval(flushing);
     await tally.stop();
     await refusals.flush();
     await threads.close();
-    keyFile.close();
-    await database.close();
+    await opened.close();
+  };
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= shutDown();
+    return closing;
   };
   try {
     const address = await app.listen({ host: options.host, port: options.port });
@@ -213,34 +170,33 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
   }
 }
 
-/** As a header can carry it, and too long to guess. */
-function requireToken(what: string, token: string): void {
-  if (!/^[\x21-\x7e]{16,500}$/.test(token)) {
-    throw new RangeError(`${what} is 16 to 500 characters of printable ASCII without spaces`);
-  }
+/** Data folder and key file, which must belong together. */
+interface Disk {
+  readonly database: Database;
+  readonly keyFile: KeyFile;
+  readonly tasks: TaskRegistry;
+  close(): Promise<void>;
 }
 
-async function admit(
-  { tokens, attest }: Partial<EnrolmentRules>,
-  limit: (address: string) => void,
-  { task, window, address, bearer, attestation }: EnrolmentRequest,
-): Promise<void> {
-  limit(networkOf(address));
-  // All are compared, so that the time does not tell which.
-  if (tokens && !tokens.map((token) => isToken(bearer, token)).includes(true)) {
-    throw new LetheError("unauthorized", "devices enrol here with a token of the operator, as Authorization: Bearer");
-  }
-  if (attest && !(await answersYes(() => attest({ task, window, attestation })))) {
-    throw new LetheError("unauthorized", "the operator's check did not admit this device");
-  }
-}
-
-/** A check that fails admits nobody. */
-async function answersYes(question: () => boolean | Promise<boolean>): Promise<boolean> {
+async function openDisk({ data, keyFile: path }: ServiceOptions): Promise<Disk> {
+  const database = await openDataFolder(data);
+  let keyFile: KeyFile | undefined;
+  const close = async (): Promise<void> => {
+    keyFile?.close();
+    await database.close();
+  };
   try {
-    return (await question()) === true;
-  } catch {
-    return false;
+    keyFile = openKeyFile(path);
+    const tasks = createTaskRegistry(database);
+    await tasks.refresh();
+    requireOwnTasks(tasks, keyFile.operatorKey, path);
+    for (const window of await unfinishedWindows(database)) {
+      if (window.state === "collecting" || window.state === "closed") secretOf(keyFile, window);
+    }
+    return { database, keyFile, tasks, close };
+  } catch (error) {
+    await close();
+    throw error;
   }
 }
 
@@ -255,23 +211,5 @@ function requireOwnTasks(tasks: TaskRegistry, operatorKey: string, path: string)
         `the key file ${path} is not the one that task ${name} was signed with: restore it, or use another data folder`,
       );
     }
-  }
-}
-
-async function orClose<T>(database: Database, make: () => T): Promise<T> {
-  try {
-    return make();
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
-}
-
-async function answers(question: Promise<unknown>): Promise<boolean> {
-  try {
-    await question;
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -10,6 +10,7 @@ import {
   type WindowStatus,
 } from "@lethe/core/message";
 import { z } from "zod";
+import type { EnrolmentRequest } from "../intake/admission.ts";
 import type { Enrolled } from "../intake/enrol.ts";
 import type { Receipt, Upload } from "../intake/upload.ts";
 import type { Database } from "../storage/database.ts";
@@ -35,15 +36,6 @@ export interface ApiParts {
   readonly createTask: (task: Task) => Promise<{ version: TaskVersion; isNew: boolean }>;
   /** Closes a window before its time. */
   readonly close: (window: WindowIdentity) => Promise<void>;
-}
-
-export interface EnrolmentRequest {
-  readonly task: string;
-  readonly window: number;
-  readonly address: string;
-  readonly bearer: string | undefined;
-  /** What the device sent for the operator's own check; undefined if nothing. */
-  readonly attestation: unknown;
 }
 
 const MOST_TASK_BYTES = 1_000_000;

@@ -1,9 +1,8 @@
-import { timingSafeEqual } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
 import { isProblemCode, type ProblemCode, problemOf } from "@lethe/core/message";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { hashOf } from "../intake/upload.ts";
+import { isToken } from "../intake/token.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Route } from "./route.ts";
 
@@ -14,8 +13,8 @@ export interface HttpOptions {
   readonly trustProxy: boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** For a request that was refused after its parameters were read. */
-  readonly onRefused: (route: Route<unknown>, parameters: unknown, code: ProblemCode) => void;
+  /** For what a device asked of a window. */
+  readonly onRefused: (task: string, window: number, code: ProblemCode) => void;
 }
 
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -45,6 +44,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     // Requests are logged below, without their paths: those hold device ids, which belong in no log.
     logger: false,
     forceCloseConnections: "idle",
+    return503OnClosing: false,
     frameworkErrors: (_error, _request, reply) => {
       sendProblem(reply as unknown as FastifyReply, "bad-encoding", "the path cannot be read");
     },
@@ -76,13 +76,18 @@ export function createHttp(options: HttpOptions): FastifyInstance {
       return sendOther(reply, { title: "Internal error", status: 500, detail: "the service failed: try again" });
     }
     options.metrics.refused(refusal.code);
-    const state = checked.get(request);
-    if (state?.parameters !== undefined) options.onRefused(state.route, state.parameters, refusal.code);
+    const { route, parameters } = checked.get(request) ?? {};
+    // What devices ask of a window: to be enrolled, to report.
+    if (route?.anyOrigin && isOfWindow(parameters)) options.onRefused(parameters.task, parameters.window, refusal.code);
     // What is left of the body is read and dropped, but not without end.
     if (Number(request.headers["content-length"] ?? 0) > MOST_DRAINED) reply.header("connection", "close");
     return sendProblem(reply, refusal.code, refusal.detail);
   });
   return app;
+}
+
+function isOfWindow(parameters: unknown): parameters is { readonly task: string; readonly window: number } {
+  return typeof (parameters as { window?: unknown } | undefined)?.window === "number";
 }
 
 const pathOf = (route: Route<unknown>): string => route.path.replaceAll(/\{(\w+)\}/g, ":$1");
@@ -187,11 +192,6 @@ function checkBody({ body }: Route<unknown>, request: FastifyRequest, parameters
 
 function bearerOf({ headers: { authorization } }: FastifyRequest): string | undefined {
   return /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization ?? "")?.[1];
-}
-
-/** Hashes have one length and say nothing about where two tokens differ. */
-export function isToken(given: string | undefined, expected: string): boolean {
-  return given !== undefined && timingSafeEqual(hashOf(given), hashOf(expected));
 }
 
 function requireAdmin(request: FastifyRequest, adminToken: string): void {

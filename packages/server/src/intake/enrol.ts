@@ -8,7 +8,7 @@ import type { WindowIdentity } from "../storage/windows.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { networkOf } from "./network.ts";
 import { type Decided, decidePerWindow } from "./per-window.ts";
-import { hashOf } from "./upload.ts";
+import { hashOf } from "./token.ts";
 
 export interface Enrolled extends SpareDevice {
   readonly uploadToken: string;

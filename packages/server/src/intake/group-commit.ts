@@ -6,10 +6,11 @@ const MOST_WAITING = 20_000;
 const MOST_TOGETHER = 128;
 /** So many that what can wait should. */
 const MANY = 32;
+const JUST_NOW_MS = 250;
 
 export interface GroupCommit<Item, Result> {
   readonly submit: (item: Item) => Promise<Result>;
-  /** Many are waiting. */
+  /** Many came together, just now. */
   readonly isBusy: () => boolean;
 }
 
@@ -22,6 +23,7 @@ export function createGroupCommit<Item, Result>(
 ): GroupCommit<Item, Result> {
   let waiting: { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
   let committing = false;
+  let lastMany = Number.NEGATIVE_INFINITY;
 
   async function run(): Promise<void> {
     committing = true;
@@ -30,6 +32,7 @@ export function createGroupCommit<Item, Result>(
     while (waiting.length > 0) {
       const group = waiting.slice(0, MOST_TOGETHER);
       waiting = waiting.slice(MOST_TOGETHER);
+      if (group.length >= MANY) lastMany = performance.now();
       try {
         const results = await commit(group.map(({ item }) => item));
         for (const [i, { resolve }] of group.entries()) resolve(results[i] as Result);
@@ -50,6 +53,6 @@ export function createGroupCommit<Item, Result>(
         waiting.push({ item, resolve, reject });
         if (!committing) void run();
       }),
-    isBusy: () => waiting.length >= MANY,
+    isBusy: () => performance.now() - lastMany < JUST_NOW_MS,
   };
 }

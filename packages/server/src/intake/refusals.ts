@@ -7,10 +7,15 @@ export interface RefusalCounter {
   flush(): Promise<void>;
 }
 
-export function createRefusalCounter(database: Database): RefusalCounter {
+/** Only windows that take part are counted, which are few: `isCounted` says which. */
+export function createRefusalCounter(
+  database: Database,
+  isCounted: (name: string, number: number) => boolean,
+): RefusalCounter {
   let counts = new Map<string, { name: string; number: number; reason: string; requests: number }>();
   return {
     count: (name, number, reason) => {
+      if (!isCounted(name, number)) return;
       const key = `${name} ${number} ${reason}`;
       const entry = counts.get(key) ?? { name, number, reason, requests: 0 };
       counts.set(key, { ...entry, requests: entry.requests + 1 });

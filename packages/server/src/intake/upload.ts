@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
 import { decodeReport } from "@lethe/core/message";
 import type { Database, Queryable } from "../storage/database.ts";
@@ -7,6 +7,7 @@ import type { TaskVersion } from "../storage/tasks.ts";
 import type { WindowIdentity } from "../storage/windows.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { type Decided, decidePerWindow } from "./per-window.ts";
+import { hashOf } from "./token.ts";
 
 export interface Upload {
   readonly window: WindowIdentity;
@@ -22,11 +23,6 @@ export type Receipt = "stored" | "again";
 
 interface WindowArrival extends Arrival {
   readonly windowId: number;
-}
-
-/** SHA-256: tokens and reports are long and unguessable, so a plain hash does. */
-export function hashOf(bytes: Uint8Array | string): Uint8Array {
-  return hash("sha256", bytes, "buffer");
 }
 
 /**
