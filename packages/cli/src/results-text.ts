@@ -1,5 +1,6 @@
 import type {
   Figure,
+  Lost,
   Refused,
   Release,
   ReleasedMetric,
@@ -91,12 +92,12 @@ function describeRefused(refused: Refused): string {
   return reasons.length === 0 ? "none" : reasons.join(", ");
 }
 
-function describeWithheld(withheld: Withheld): string {
-  return [
-    headOf(withheld),
-    `not enough, ${count(withheld.missing)} more: nothing is released, and what was sent is erased`,
-    describeReports(withheld),
-  ].join("\n");
+function describeWithheld(withheld: Withheld | Lost): string {
+  const why =
+    withheld.status === "lost"
+      ? "lost: its secret is gone, and nothing of it can be opened"
+      : `not enough, ${count(withheld.missing)} more: nothing is released, and what was sent is erased`;
+  return [headOf(withheld), why, describeReports(withheld)].join("\n");
 }
 
 /** Occurrences share an axis; every other metric has its own. */

@@ -31,7 +31,7 @@ export function addResults(program: Command): void {
 }
 
 const HELP = `
-With --json, "status" is released, not-enough (too few devices reported: nothing is ever told of that window) or
+With --json, "status" is released, not-enough (too few devices reported: nothing is ever told of that window), lost or
 pending (there is no release yet: how far the window is).`;
 
 async function results(task: string, options: ResultsOptions, command: Command): Promise<void> {

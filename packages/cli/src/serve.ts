@@ -21,6 +21,7 @@ interface ServeOptions extends EnrolmentOptions {
   readonly keysAhead: number;
   readonly dev?: boolean;
   readonly json?: boolean;
+  readonly abandonLostWindows?: true;
 }
 
 export function addServe(program: Command): void {
@@ -44,6 +45,7 @@ export function addServe(program: Command): void {
     .option("--most-per-address <n>", "devices that one address enrols in a window", wholeNumber(1, 1e9), 10_000)
     .option("--enrolment-tokens <file>", "one token a line; then only who brings one of them enrols")
     .option("--attestation <module.js>", "exports attest({ task, window, attestation }): whether a device may enrol")
+    .option("--abandon-lost-windows", "give up windows whose secret is not in the key file, for ever")
     .option("--dev", "windows of seconds for every task: for trying things out")
     .option("--json", "print JSON only")
     .addHelpText("after", HELP)
@@ -96,7 +98,7 @@ interface Prepared {
 }
 
 async function open(options: ServeOptions, { data, keyFile, adminToken, enrolment }: Prepared): Promise<Service> {
-  const { host, port, url, trustProxy, threads, keysAhead, dev } = options;
+  const { host, port, url, trustProxy, threads, keysAhead, dev, abandonLostWindows } = options;
   const { openService } = await import("@lethe/server");
   const log = pino({ base: null }, pino.destination({ dest: 2, sync: true }));
   try {
@@ -113,6 +115,7 @@ async function open(options: ServeOptions, { data, keyFile, adminToken, enrolmen
       ...(threads !== undefined && { threads }),
       keysAhead,
       ...(dev && { development: true }),
+      ...(abandonLostWindows && { abandonLostWindows }),
     });
     // Only now is it sure that this is a data folder, and ours.
     adminToken.keep();

@@ -19,7 +19,7 @@ export function oldestInGrace({ ticks, tickSeconds, graceSeconds }: Timing): num
 }
 
 export function isFinished({ state }: WindowStatus): boolean {
-  return state === "released" || state === "not-enough";
+  return state === "released" || state === "not-enough" || state === "lost";
 }
 
 /** Undefined for a window from before the task. */

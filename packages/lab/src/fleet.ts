@@ -70,6 +70,12 @@ export async function fetchTask(server: string, name: string, pinned?: string, w
   const manifest = parseManifest(text);
   const operatorKey = pinned ?? manifest.servers[0]?.key ?? "";
   await requireSignature(operatorKey, signature, new TextEncoder().encode(text), "the manifest");
+  if (manifest.task !== name || manifest.fromWindow > (window ?? manifest.fromWindow)) {
+    throw new LetheError(
+      "bad-signature",
+      `this is the manifest of ${manifest.task} from window ${manifest.fromWindow} on`,
+    );
+  }
   return { server, manifest, hash: manifestHash(text), layout: layoutOf(manifest), operatorKey };
 }
 

@@ -1,10 +1,13 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
+import { secret } from "@lethe/core/encryption";
 import { encodeBase64url } from "@lethe/core/message";
 import { openService } from "@lethe/server";
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { openDataFolder } from "../dist/storage/data-folder.js";
+import { openKeyFile } from "../dist/tally/key-file.js";
+import { openTally } from "../dist/tally/sealed-tally.js";
 import {
   type Device,
   enrol,
@@ -125,7 +128,8 @@ describe("close", () => {
       return new Promise((resolve) => setTimeout(resolve, 300, true));
     };
     const { task, window } = await startWithTask({ enrolment: { attest } });
-    const enrolled = enrol(service, task, window);
+    const { url, operatorKey } = service;
+    const enrolled = enrol({ url, operatorKey }, task, window);
     await asked;
     const start = performance.now();
     await service.stop();
@@ -218,11 +222,19 @@ it("the count of invalid reports begins with noise, anew for every window", asyn
   for (let i = 0; i < 6; i++) await createTask(service, { ...EXACT_TASK, task: `noisy-${i}` });
   await service.stop();
   const database = await openDataFolder(service.data);
-  const rows = await database.query<{ invalid: number }>("SELECT invalid FROM tallies");
+  const rows = await database.query<{ name: string; number: number; sealed: Uint8Array }>(
+    "SELECT name, number, sealed FROM tallies JOIN windows ON window_id = id",
+  );
   await database.close();
   expect(rows.length).toBeGreaterThanOrEqual(12);
+  const keys = openKeyFile(service.keyFile);
+  const begun = rows.map(({ name, number, sealed }) => {
+    const windowSecret = keys.windowSecret(name, number) ?? secret(new Uint8Array(32));
+    return openTally(windowSecret, sealed).invalid;
+  });
+  keys.close();
   // The likeliest value of the noise has probability tanh(ε/4) = 0.025: at most two values among 12 has less than 1e-12.
-  expect(new Set(rows.map(({ invalid }) => invalid)).size).toBeGreaterThan(2);
+  expect(new Set(begun).size).toBeGreaterThan(2);
 });
 
 it("neither logs nor metrics nor answers tell a device, a token, an address or a secret", async () => {

@@ -15,6 +15,7 @@ import { createEnrolment } from "./intake/enrol.ts";
 import { createRefusalCounter } from "./intake/refusals.ts";
 import { requireToken } from "./intake/token.ts";
 import { createUpload } from "./intake/upload.ts";
+import { giveUpWindow } from "./release/finish.ts";
 import { openDataFolder } from "./storage/data-folder.ts";
 import type { Database } from "./storage/database.ts";
 import { createTaskRegistry, type TaskRegistry } from "./storage/tasks.ts";
@@ -23,7 +24,7 @@ import { createTask } from "./tally/create-task.ts";
 import { type KeyFile, openKeyFile } from "./tally/key-file.ts";
 import { startTally } from "./tally/tally.ts";
 import { startThreads } from "./tally/threads.ts";
-import { openWindows, secretOf } from "./tally/windows.ts";
+import { findSecret, openWindows, secretOf } from "./tally/windows.ts";
 import { phaseOf } from "./window-time.ts";
 
 export interface ServiceOptions {
@@ -45,6 +46,8 @@ export interface ServiceOptions {
   readonly threads?: number;
   /** How many device keys lie ready for each window. */
   readonly keysAhead?: number;
+  /** Give up windows whose secret is not in the key file, for ever, instead of refusing to start. */
+  readonly abandonLostWindows?: boolean;
   /** Every task gets windows of seconds. */
   readonly development?: boolean;
   /** Milliseconds since 1970. */
@@ -83,7 +86,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
   requireToken("the admin token", options.adminToken);
   for (const token of options.enrolment?.tokens ?? []) requireToken("an enrolment token", token);
   const now = (): number => clock() / 1000;
-  const opened = await openDisk(options);
+  const opened = await openDisk(options, now());
   const { database, keyFile, tasks } = opened;
   const threads = startThreads(options.threads ?? Math.max(1, availableParallelism() - 1));
   const metrics = createMetrics();
@@ -178,7 +181,7 @@ interface Disk {
   close(): Promise<void>;
 }
 
-async function openDisk({ data, keyFile: path }: ServiceOptions): Promise<Disk> {
+async function openDisk({ data, keyFile: path, abandonLostWindows }: ServiceOptions, now: number): Promise<Disk> {
   const database = await openDataFolder(data);
   let keyFile: KeyFile | undefined;
   const close = async (): Promise<void> => {
@@ -191,7 +194,11 @@ async function openDisk({ data, keyFile: path }: ServiceOptions): Promise<Disk> 
     await tasks.refresh();
     requireOwnTasks(tasks, keyFile.operatorKey, path);
     for (const window of await unfinishedWindows(database)) {
-      if (window.state === "collecting" || window.state === "closed") secretOf(keyFile, window);
+      if (window.state !== "collecting" && window.state !== "closed") continue;
+      const task = tasks.byId(window.taskId);
+      const isLost = findSecret(keyFile, window) === undefined;
+      if (task && isLost && abandonLostWindows) await giveUpWindow(database, task, window, Math.floor(now));
+      else secretOf(keyFile, window);
     }
     return { database, keyFile, tasks, close };
   } catch (error) {

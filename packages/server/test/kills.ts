@@ -1,12 +1,14 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Secret } from "@lethe/core/encryption";
 import { encodeBase64url, keyContextOf, type Release, type Task } from "@lethe/core/message";
 import { type Randomness, randomnessFrom, seededRandomnessForTests, uniformBelow } from "@lethe/core/randomness";
 import { expect } from "vitest";
 import { openDataFolder } from "../dist/storage/data-folder.js";
 import type { Database } from "../dist/storage/database.js";
 import { openKeyFile } from "../dist/tally/key-file.js";
+import { openTally } from "../dist/tally/sealed-tally.js";
 import { type Device, enrol, fetchTask, type KnownTask, reportOf, upload } from "./device.ts";
 import { eventually } from "./eventually.ts";
 import { copyEmptyDatabase, unownedFolder } from "./folder.ts";
@@ -166,14 +168,15 @@ async function countedAndRecounted(
     expect(await running.end()).toBe(0);
     const database = await openDataFolder(settings.data);
     try {
-      const [tally] = await database.query<{ counted: number; sums: string }>(
-        "SELECT counted, sums FROM tallies JOIN windows ON window_id = id WHERE name = $1 AND number = $2",
+      const [tally] = await database.query<{ counted: number; sealed: Uint8Array }>(
+        "SELECT counted, sealed FROM tallies JOIN windows ON window_id = id WHERE name = $1 AND number = $2",
         [task.name, window],
       );
       if (tally && tally.counted < sent.length) continue;
-      const recounted = await recount(database, settings.keyFile, task, window, sent);
+      const master = secretIn(settings.keyFile, task.name, window);
+      const recounted = await recount(database, master, task, window, sent);
       expect(tally?.counted).toBe(sent.length);
-      expect(JSON.parse(tally?.sums ?? "")).toEqual([recounted]);
+      expect(openTally(master, tally?.sealed ?? new Uint8Array()).sums).toEqual([recounted]);
       return recounted;
     } finally {
       await database.close();
@@ -184,7 +187,7 @@ async function countedAndRecounted(
 /** Opens what is stored, report by report, without any part of the service. */
 async function recount(
   database: Database,
-  keyFile: string,
+  master: Secret<Uint8Array>,
   task: KnownTask,
   window: number,
   sent: readonly Sent[],
@@ -201,11 +204,8 @@ async function recount(
   expect(counts?.received).toBe(sent.length);
   expect(counts?.enrolled).toBe(counts?.tokens);
 
-  const keys = openKeyFile(keyFile);
-  const master = keys.windowSecret(task.name, window);
-  keys.close();
   const [part] = task.layout;
-  if (!part || !master) throw new TypeError("there is no secret for the window");
+  if (!part) throw new TypeError("there is nothing to open");
   const sums = part.metrics.map(() => 0);
   for (const { device, body } of rows) {
     const context = keyContextOf(part, { task: task.name, window, device, role: "tally" });
@@ -214,6 +214,14 @@ async function recount(
     for (const [i, answer] of opened.answers.entries()) sums[i] = (sums[i] ?? 0) + answer;
   }
   return sums;
+}
+
+function secretIn(path: string, task: string, window: number): Secret<Uint8Array> {
+  const keys = openKeyFile(path);
+  const found = keys.windowSecret(task, window);
+  keys.close();
+  if (!found) throw new TypeError("there is no secret for the window");
+  return found;
 }
 
 const random: Randomness = randomnessFrom(globalThis.crypto);

@@ -21,4 +21,4 @@ export { createNegacyclicFft, type NegacyclicFft } from "./lattice/negacyclic-ff
 export { LATTICE_SETS, type LatticeParameters, LONGEST as MOST_SLOTS } from "./lattice/parameters.ts";
 export type { AdditiveScheme, KeyPair, RerandomizableScheme } from "./rerandomizable.ts";
 export { type Secret, secret } from "./secret.ts";
-export { commitToWindowSecret, stepWindowRatchet, WINDOW_SECRET_BYTES } from "./window-secret.ts";
+export { commitToWindowSecret, deriveTallyKey, stepWindowRatchet, WINDOW_SECRET_BYTES } from "./window-secret.ts";

@@ -1,7 +1,7 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { secret } from "./secret.ts";
-import { commitToWindowSecret, stepWindowRatchet } from "./window-secret.ts";
+import { commitToWindowSecret, deriveTallyKey, stepWindowRatchet } from "./window-secret.ts";
 
 const chain = secret(new Uint8Array(32).fill(1));
 const fresh = new Uint8Array(32).fill(2);
@@ -20,6 +20,13 @@ describe("the ratchet of window secrets", () => {
     expect(hex(stepWindowRatchet(chain, fresh).windowSecret)).toBe(step);
     expect(hex(stepWindowRatchet(chain, new Uint8Array(32)).windowSecret)).not.toBe(step);
     expect(hex(stepWindowRatchet(secret(new Uint8Array(32)), fresh).windowSecret)).not.toBe(step);
+  });
+
+  it("gives a key for the tally that is neither the secret nor the commitment", () => {
+    const { windowSecret } = stepWindowRatchet(chain, fresh);
+    const all = [hex(windowSecret), hex(deriveTallyKey(windowSecret)), bytesToHex(commitToWindowSecret(windowSecret))];
+    expect(new Set(all).size).toBe(3);
+    expect(hex(deriveTallyKey(windowSecret))).toBe(hex(deriveTallyKey(windowSecret)));
   });
 
   it("commits to a secret without showing it, and shows nothing when printed", () => {

@@ -23,6 +23,11 @@ export function commitToWindowSecret(windowSecret: Secret<Uint8Array>): Uint8Arr
   return derive("lethe window commitment", windowSecret).reveal();
 }
 
+/** The key under which a window's tally is stored: what was stored dies with the window's secret. */
+export function deriveTallyKey(windowSecret: Secret<Uint8Array>): Secret<Uint8Array> {
+  return derive("lethe tally key", windowSecret);
+}
+
 function derive(label: string, from: Secret<Uint8Array>, ...parts: readonly Uint8Array[]): Secret<Uint8Array> {
   const bytes = new Uint8Array(WINDOW_SECRET_BYTES);
   const stream = xof(label, from.reveal(), ...parts);

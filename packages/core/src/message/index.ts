@@ -29,6 +29,7 @@ export { isProblemCode, PROBLEMS, type Problem, type ProblemCode, problemOf } fr
 export type {
   BucketFigure,
   Figure,
+  Lost,
   Refused,
   Release,
   ReleasedMetric,

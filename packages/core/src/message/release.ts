@@ -68,15 +68,20 @@ export interface Withheld extends Outcome {
   readonly missing: number;
 }
 
-export type ReleaseOrWithheld = Release | Withheld;
+/** A window whose secret was lost: nothing of it can be opened. */
+export interface Lost extends Outcome {
+  readonly status: "lost";
+}
+
+export type ReleaseOrWithheld = Release | Withheld | Lost;
 
 /**
  * - `not-open`: devices may enrol, nothing is counted yet;
  * - `open`: running; `grace`: over, reports are still accepted;
  * - `closed`: no more reports, the release is being made;
- * - `released` or `not-enough`: done.
+ * - `released`, `not-enough` or `lost`: done.
  */
-export type WindowState = "not-open" | "open" | "grace" | "closed" | "released" | "not-enough";
+export type WindowState = "not-open" | "open" | "grace" | "closed" | "released" | "not-enough" | "lost";
 
 export interface WindowStatus {
   readonly task: string;

@@ -65,10 +65,8 @@ export async function benchService(report: (row: Measurement) => void): Promise<
         const load: Load = { ...loadOf(await enrolAll(task), bytes), port };
         http = Math.max(http, await bareHttp(load));
         inserts = Math.max(inserts, await insert.run());
-        const before = await tallied(service.url, (round - 1) * UPLOADS);
         uploads = Math.max(uploads, await run(load, 201));
-        const after = await tallied(service.url, round * UPLOADS);
-        opened = Math.max(opened, UPLOADS / (after - before));
+        opened = Math.max(opened, await countingRate(service.url, round * UPLOADS));
       }
       await insert.close();
       report({ name: `bare node:http, ${bytes} bytes a body, nothing stored`, value: http, unit: "1/s" });
@@ -146,13 +144,19 @@ async function bareHttp(load: Load): Promise<number> {
   }
 }
 
-/** Waits until so many reports are counted; the seconds in which the tally counted. */
-async function tallied(url: string, reports: number): Promise<number> {
-  const value = (text: string, name: string): number => Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1]);
-  for (;;) {
+/** Watches until so many reports are counted: how many a second, from when the first are. */
+async function countingRate(url: string, reports: number): Promise<number> {
+  const read = async (): Promise<number> => {
     const text = await (await fetch(`${url}/metrics`)).text();
-    if (value(text, "lethe_reports_counted_total") === reports) return value(text, "lethe_counting_seconds_total");
-    await sleep(100);
+    return Number(/^lethe_reports_counted_total (.*)$/m.exec(text)?.[1] ?? 0);
+  };
+  const before = await read();
+  let first: { at: number; counted: number } | undefined;
+  for (;;) {
+    const counted = await read();
+    if (counted > before) first ??= { at: performance.now(), counted };
+    if (first && counted === reports) return (counted - first.counted) / ((performance.now() - first.at) / 1000);
+    await sleep(20);
   }
 }
 

@@ -6,7 +6,7 @@ export interface Metrics {
   refused(code: string): void;
   enrolled(): void;
   received(receipt: string): void;
-  counted(reports: number, seconds: number): void;
+  counted(reports: number): void;
   finished(outcome: string): void;
   text(): Promise<string>;
 }
@@ -28,17 +28,13 @@ export function createMetrics(): Metrics {
   const enrolments = counter("lethe_enrolments_total", "Devices enrolled");
   const reports = counter("lethe_reports_total", "Reports received: stored, or sent again", "receipt");
   const counted = counter("lethe_reports_counted_total", "Reports opened and counted");
-  const counting = counter("lethe_counting_seconds_total", "Time in which reports were opened and counted");
   const windows = counter("lethe_windows_total", "Windows finished: released, or not-enough", "outcome");
   return {
     request: (method, route, status, seconds) => requests.observe({ method, route, status }, seconds),
     refused: (reason) => refusals.inc({ reason }),
     enrolled: () => enrolments.inc(),
     received: (receipt) => reports.inc({ receipt }),
-    counted: (count, seconds) => {
-      counted.inc(count);
-      counting.inc(seconds);
-    },
+    counted: (count) => counted.inc(count),
     finished: (outcome) => windows.inc({ outcome }),
     text: () => registry.metrics(),
   };

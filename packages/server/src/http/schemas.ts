@@ -1,4 +1,4 @@
-import type { Problem, Release, ReleaseOrWithheld, Task, WindowStatus, Withheld } from "@lethe/core/message";
+import type { Lost, Problem, Release, ReleaseOrWithheld, Task, WindowStatus, Withheld } from "@lethe/core/message";
 import { z } from "zod";
 
 /** The shapes of what goes over HTTP, for checking parameters and for the OpenAPI description. */
@@ -115,14 +115,16 @@ const withheld = z.strictObject({
   ...outcome,
 }) satisfies z.ZodType<Withheld>;
 
-export const release: z.ZodType<ReleaseOrWithheld> = z.discriminatedUnion("status", [released, withheld]);
+const lost = z.strictObject({ status: z.literal("lost"), ...outcome }) satisfies z.ZodType<Lost>;
+
+export const release: z.ZodType<ReleaseOrWithheld> = z.discriminatedUnion("status", [released, withheld, lost]);
 export const releases: z.ZodType<unknown> = z.strictObject({ releases: z.array(release) });
 
 export const windowStatus: z.ZodType<WindowStatus> = z.strictObject({
   task: taskName,
   version: whole,
   window: whole,
-  state: z.enum(["not-open", "open", "grace", "closed", "released", "not-enough"]),
+  state: z.enum(["not-open", "open", "grace", "closed", "released", "not-enough", "lost"]),
   from: whole,
   to: whole,
   closes: whole,

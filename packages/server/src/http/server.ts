@@ -80,7 +80,8 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     // What devices ask of a window: to be enrolled, to report.
     if (route?.anyOrigin && isOfWindow(parameters)) options.onRefused(parameters.task, parameters.window, refusal.code);
     // What is left of the body is read and dropped, but not without end.
-    if (Number(request.headers["content-length"] ?? 0) > MOST_DRAINED) reply.header("connection", "close");
+    const { "content-length": length = 0, "transfer-encoding": chunked } = request.headers;
+    if (Number(length) > MOST_DRAINED || chunked !== undefined) reply.header("connection", "close");
     return sendProblem(reply, refusal.code, refusal.detail);
   });
   return app;

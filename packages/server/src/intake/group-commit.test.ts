@@ -41,7 +41,7 @@ it("what comes while a commit is under way is committed together, and each gets 
   expect(await Promise.all(later)).toEqual([30, 40, 50]);
 });
 
-it("tells that it is busy while many wait, and no longer when they are done", async () => {
+it("tells that it is busy while many wait, and no longer a while after they are done", async () => {
   const { finish, commit } = slowCommits();
   const { submit, isBusy } = createGroupCommit<number, number>(commit);
   const first = submit(0);
@@ -54,6 +54,8 @@ it("tells that it is busy while many wait, and no longer when they are done", as
   await turn();
   finish();
   await Promise.all(many);
+  expect(isBusy()).toBe(true);
+  await new Promise((resolve) => setTimeout(resolve, 300));
   expect(isBusy()).toBe(false);
 });
 
@@ -100,4 +102,16 @@ it("more than can wait are refused as rate-limited, and those that wait are stil
   expect(refused.length).toBeGreaterThan(0);
   expect(refused.length).toBeLessThanOrEqual(600);
   for (const [i, result] of settled.entries()) if (result !== "rate-limited") expect(result).toBe(10 * i);
+});
+
+it("a group holds at most eight million bytes, but a single one of any size", async () => {
+  const { groups, finish, commit } = slowCommits();
+  const { submit } = createGroupCommit<number, number>(commit, (item) => 1e6 * item);
+  const all = [1, 3, 4, 2, 20, 5].map((item) => submit(item));
+  for (let i = 0; i < 4; i++) {
+    await turn();
+    finish();
+  }
+  await Promise.all(all);
+  expect(groups).toEqual([[1, 3, 4], [2], [20], [5]]);
 });

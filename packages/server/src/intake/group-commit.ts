@@ -1,9 +1,9 @@
 import { LetheError } from "@lethe/core/error";
 
-/** More than this many waiting means that the database does not keep up. */
-const MOST_WAITING = 20_000;
+/** More than this waiting means that the database does not keep up. */
+const MOST_WAITING = { items: 20_000, bytes: 100_000_000 };
 /** Few enough that the next group is read from the network while this one is stored. */
-const MOST_TOGETHER = 128;
+const MOST_TOGETHER = { items: 128, bytes: 8_000_000 };
 /** So many that what can wait should. */
 const MANY = 32;
 const JUST_NOW_MS = 250;
@@ -20,18 +20,34 @@ export interface GroupCommit<Item, Result> {
  */
 export function createGroupCommit<Item, Result>(
   commit: (items: readonly Item[]) => Promise<readonly Result[]>,
+  bytesOf: (item: Item) => number = () => 0,
 ): GroupCommit<Item, Result> {
   let waiting: { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
   let committing = false;
+  let waitingBytes = 0;
   let lastMany = Number.NEGATIVE_INFINITY;
+
+  /** At least one, whatever its size. */
+  function takeGroup(): typeof waiting {
+    let items = 0;
+    let bytes = 0;
+    for (const { item } of waiting.slice(0, MOST_TOGETHER.items)) {
+      if (items > 0 && bytes + bytesOf(item) > MOST_TOGETHER.bytes) break;
+      bytes += bytesOf(item);
+      items++;
+    }
+    const group = waiting.slice(0, items);
+    waiting = waiting.slice(items);
+    waitingBytes -= bytes;
+    return group;
+  }
 
   async function run(): Promise<void> {
     committing = true;
     // What arrived in the same turn of the event loop goes together.
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
-      const group = waiting.slice(0, MOST_TOGETHER);
-      waiting = waiting.slice(MOST_TOGETHER);
+      const group = takeGroup();
       if (group.length >= MANY) lastMany = performance.now();
       try {
         const results = await commit(group.map(({ item }) => item));
@@ -46,13 +62,14 @@ export function createGroupCommit<Item, Result>(
   return {
     submit: (item) =>
       new Promise((resolve, reject) => {
-        if (waiting.length >= MOST_WAITING) {
+        if (waiting.length >= MOST_WAITING.items || waitingBytes >= MOST_WAITING.bytes) {
           reject(new LetheError("rate-limited", "the service has more to store than it can: try again later"));
           return;
         }
         waiting.push({ item, resolve, reject });
+        waitingBytes += bytesOf(item);
         if (!committing) void run();
       }),
-    isBusy: () => performance.now() - lastMany < JUST_NOW_MS,
+    isBusy: () => waiting.length >= MANY || performance.now() - lastMany < JUST_NOW_MS,
   };
 }

@@ -12,7 +12,13 @@ export function createRefusalCounter(
   database: Database,
   isCounted: (name: string, number: number) => boolean,
 ): RefusalCounter {
-  let counts = new Map<string, { name: string; number: number; reason: string; requests: number }>();
+  const counts = new Map<string, { name: string; number: number; reason: string; requests: number }>();
+  function subtract(key: string, requests: number): void {
+    const entry = counts.get(key);
+    if (!entry || entry.requests <= requests) counts.delete(key);
+    else counts.set(key, { ...entry, requests: entry.requests - requests });
+  }
+
   return {
     count: (name, number, reason) => {
       if (!isCounted(name, number)) return;
@@ -22,11 +28,13 @@ export function createRefusalCounter(
     },
     flush: async () => {
       if (counts.size === 0) return;
-      const taken = counts;
-      counts = new Map();
+      // Sorted, so that two processes never wait for each other.
+      const taken = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
       await database.transaction(async (transaction) => {
-        for (const refusal of taken.values()) await addRefusals(transaction, refusal);
+        for (const [, refusal] of taken) await addRefusals(transaction, refusal);
       });
+      // What came meanwhile stays.
+      for (const [key, { requests }] of taken) subtract(key, requests);
     },
   };
 }

@@ -33,8 +33,9 @@ export function createUpload(database: Database): {
   readonly upload: (upload: Upload) => Promise<Receipt>;
   readonly isBusy: () => boolean;
 } {
-  const { submit, isBusy } = createGroupCommit<WindowArrival, Decided<Receipt>>((arrivals) =>
-    decidePerWindow(database, arrivals, storeInWindow),
+  const { submit, isBusy } = createGroupCommit<WindowArrival, Decided<Receipt>>(
+    (arrivals) => decidePerWindow(database, arrivals, storeInWindow),
+    ({ body }) => body.length,
   );
   return {
     isBusy,

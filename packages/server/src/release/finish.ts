@@ -4,8 +4,10 @@ import { lockTally } from "../storage/tallies.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
 import { lockWindow, readWindow, refusalsOf, type WindowRow } from "../storage/windows.ts";
 import type { KeyFile } from "../tally/key-file.ts";
+import { openTally, type Tally } from "../tally/sealed-tally.ts";
 import type { Threads } from "../tally/threads.ts";
-import { makeRelease, withhold } from "./release.ts";
+import { secretOf } from "../tally/windows.ts";
+import { makeRelease, outcomeOf, withhold } from "./release.ts";
 
 /**
  * Makes the release of a closed window, in one transaction and once. Undefined while reports are still to be counted, or if
@@ -14,6 +16,7 @@ import { makeRelease, withhold } from "./release.ts";
 export async function releaseWindow(
   database: Database,
   threads: Threads,
+  keyFile: KeyFile,
   task: TaskVersion,
   id: number,
   at: number,
@@ -26,14 +29,30 @@ export async function releaseWindow(
   return database.transaction(async (transaction) => {
     const window = await lockWindow(transaction, id);
     if (window.state !== "closed") return undefined;
-    const tally = await lockTally(transaction, id);
+    const { counted, sealed } = await lockTally(transaction, id);
     const closed = { task, window, refused: await refusalsOf(transaction, id), at };
     const withheld = withhold(closed);
-    if (!withheld && (tally.counted !== window.received || !cost)) return undefined;
-    const release = withheld ?? makeRelease(closed, tally, cost as NonNullable<typeof cost>);
+    if (!withheld && (counted !== window.received || !cost)) return undefined;
+    const tally = (): Tally => openTally(secretOf(keyFile, window), sealed);
+    const release = withheld ?? makeRelease(closed, tally(), cost as NonNullable<typeof cost>);
     await addRelease(transaction, release);
     await transaction.query("UPDATE windows SET state = $2 WHERE id = $1", [id, release.status]);
     return release.status;
+  });
+}
+
+/** A window whose secret is gone: nothing of it can be opened, and that is told. */
+export async function giveUpWindow(
+  database: Database,
+  { manifest }: TaskVersion,
+  { id }: WindowRow,
+  at: number,
+): Promise<void> {
+  await database.transaction(async (transaction) => {
+    const window = await lockWindow(transaction, id);
+    const refused = await refusalsOf(transaction, id);
+    await addRelease(transaction, { status: "lost", ...outcomeOf({ manifest, window, refused, at }) });
+    await transaction.query("UPDATE windows SET state = 'lost' WHERE id = $1", [id]);
   });
 }
 
@@ -43,17 +62,25 @@ export async function eraseWindow(
   keyFile: KeyFile,
   { id, name, number }: WindowRow,
 ): Promise<void> {
+  // The release must be there for good before what it was made from is gone for good.
+  await database.persist();
   keyFile.destroyWindow(name, number);
-  await database.transaction(async (transaction) => {
-    await eraseRows(transaction, id);
-    await transaction.query("UPDATE windows SET erased = true WHERE id = $1", [id]);
-  });
+  for (const table of ERASED) while (await eraseSome(database, table, id)) await allowOthers();
+  await database.query("UPDATE windows SET erased = true WHERE id = $1", [id]);
   // Rows that were deleted stay in the files until their space is used again.
   for (const table of ERASED) await database.query(`VACUUM ${table}`);
 }
 
 const ERASED = ["reports", "devices", "addresses", "tallies"] as const;
+const ERASED_AT_ONCE = 5000;
 
-async function eraseRows(transaction: Queryable, windowId: number): Promise<void> {
-  for (const table of ERASED) await transaction.query(`DELETE FROM ${table} WHERE window_id = $1`, [windowId]);
+/** Whether there was anything to erase. */
+async function eraseSome(database: Queryable, table: (typeof ERASED)[number], windowId: number): Promise<boolean> {
+  const rows = await database.query(
+    `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE window_id = $1 LIMIT $2)) RETURNING 1`,
+    [windowId, ERASED_AT_ONCE],
+  );
+  return rows.length > 0;
 }
+
+const allowOthers = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -2,9 +2,9 @@ import type { Figure, Refused, Release, ReleasedMetric, Withheld } from "@lethe/
 import type { TaskPlan } from "@lethe/core/plan";
 import { INVALID_COUNT_EPSILON, INVALID_COUNT_STANDARD_ERROR } from "@lethe/core/privacy";
 import { bucketName } from "@lethe/core/statistic";
-import type { Tally } from "../storage/tallies.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
 import type { WindowRow } from "../storage/windows.ts";
+import type { Tally } from "../tally/sealed-tally.ts";
 import { timesOf } from "../window-time.ts";
 
 /** What a closed window is told to the world. */
@@ -18,7 +18,9 @@ export interface ClosedWindow {
 /** Why nothing is released, if too few devices reported. */
 export function withhold(closed: ClosedWindow): Withheld | undefined {
   const missing = closed.task.manifest.minimumDevices - closed.window.received;
-  return missing > 0 ? { status: "not-enough", missing, ...outcome(closed) } : undefined;
+  return missing > 0
+    ? { status: "not-enough", missing, ...outcomeOf({ ...closed, manifest: closed.task.manifest }) }
+    : undefined;
 }
 
 /**
@@ -47,7 +49,7 @@ export function makeRelease(closed: ClosedWindow, tally: Tally, cost: TaskPlan):
   const order = new Map(closed.task.manifest.metrics.map(({ name }, i) => [name, i]));
   return {
     status: "released",
-    ...outcome(closed),
+    ...outcomeOf({ ...closed, manifest: closed.task.manifest }),
     metrics: metrics.sort((a, b) => (order.get(a.name) ?? 0) - (order.get(b.name) ?? 0)),
     invalid: {
       estimate: tally.invalid,
@@ -58,9 +60,15 @@ export function makeRelease(closed: ClosedWindow, tally: Tally, cost: TaskPlan):
   };
 }
 
-function outcome({ task, window, refused, at }: ClosedWindow): Omit<Withheld, "status" | "missing"> {
-  const { from, to } = timesOf(task.manifest, window.number);
-  const { task: name, version } = task.manifest;
+/** What is told of every window that closed. */
+export function outcomeOf({
+  manifest,
+  window,
+  refused,
+  at,
+}: Omit<ClosedWindow, "task"> & Pick<TaskVersion, "manifest">): Omit<Withheld, "status" | "missing"> {
+  const { from, to } = timesOf(manifest, window.number);
+  const { task: name, version } = manifest;
   const { number, enrolled, received } = window;
   return { task: name, version, window: number, from, to, at, enrolled, received, refused };
 }

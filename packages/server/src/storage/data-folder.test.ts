@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -8,8 +9,9 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { openDataFolder } from "../../dist/storage/data-folder.js";
 import { copyEmptyDatabase, temporaryFolder } from "../../test/folder.ts";
 
@@ -107,6 +109,69 @@ it("a first start that was cut off is begun anew", async () => {
   expect(await database.query("SELECT count(*) AS tasks FROM tasks")).toEqual([{ tasks: 0 }]);
   await database.close();
   expect(readdirSync(folder)).toEqual(["database"]);
+  expect(modeOf(join(folder, "database"))).toBe(0o700);
+});
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+
+it("a database that others could write is closed to them when it is opened", async () => {
+  const folder = await emptyFolder();
+  chmodSync(folder, 0o755);
+  chmodSync(join(folder, "database"), 0o777);
+  const database = await openDataFolder(folder);
+  expect(modeOf(join(folder, "database"))).toBe(0o700);
+  await database.close();
+});
+
+/** The numbers of all files that are synced from now on until the test ends. */
+async function watchSyncs(): Promise<Set<number>> {
+  const file = await open(import.meta.filename);
+  const prototype = Object.getPrototypeOf(file) as FileHandle;
+  await file.close();
+  const synced = new Set<number>();
+  const { sync } = prototype;
+  const watched = vi.spyOn(prototype, "sync").mockImplementation(async function (this: FileHandle) {
+    synced.add((await this.stat()).ino);
+    return sync.call(this);
+  });
+  onTestFinished(() => watched.mockRestore());
+  return synced;
+}
+
+it("what is persisted is out of the log, in the tables, and every file and folder is synced", async () => {
+  const folder = await emptyFolder();
+  const database = await openDataFolder(folder);
+  await database.query("INSERT INTO releases (name, number, document) VALUES ('a', 1, 'x')");
+  const positions = `SELECT pg_current_wal_lsn()::text AS written, redo_lsn::text AS redo,
+    redo_lsn >= $1::pg_lsn AS is_later FROM pg_control_checkpoint()`;
+  const [before] = await database.query<{ written: string; redo: string }>(positions, ["0/0"]);
+  const synced = await watchSyncs();
+  await database.persist();
+
+  // After a crash the log would be read from where everything before is in the tables.
+  const [after] = await database.query<{ redo: string }>(positions, [before?.written ?? ""]);
+  expect(after).toMatchObject({ is_later: true });
+  expect(after?.redo).not.toBe(before?.redo);
+  const below = readdirSync(folder, { recursive: true }).map(String);
+  const expected = [folder, ...below.filter((name) => name !== "lock").map((name) => join(folder, name))];
+  expect(expected.length).toBeGreaterThan(500);
+  expect(expected.filter((path) => !synced.has(statSync(path).ino))).toEqual([]);
+
+  expect(await database.query("SELECT document FROM releases")).toEqual([{ document: "x" }]);
+  await database.close();
+  await expect(database.persist()).rejects.toThrow();
+});
+
+it("a database waits with what comes next until what was before is on disk", async () => {
+  const database = await openDataFolder(await emptyFolder());
+  const done: string[] = [];
+  const insert = "INSERT INTO releases (name, number, document) VALUES ('a', 1, 'x')";
+  await Promise.all([
+    database.persist().then(() => done.push("persisted")),
+    database.query(insert).then(() => done.push("inserted")),
+  ]);
+  expect(done).toEqual(["persisted", "inserted"]);
+  await database.close();
 });
 
 /** The files of all tables of the one database, largest first. */

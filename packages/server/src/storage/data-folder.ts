@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { LetheError } from "@lethe/core/error";
 import type { Database } from "./database.ts";
@@ -16,7 +16,7 @@ export async function openDataFolder(folder: string): Promise<Database> {
   if ("heldBy" in lock) {
     throw new LetheError(
       "bad-data-folder",
-      `the data folder ${folder} is in use by process ${lock.heldBy}: stop that one, or use another folder`,
+      `the data folder ${folder} is in use by ${lock.heldBy}: stop that one, or use another folder`,
     );
   }
   try {
@@ -47,6 +47,7 @@ async function openDatabase(folder: string): Promise<Database> {
   if (!existsSync(path)) await createDatabase(folder, path);
   // PGlite would make a new database in what is left of a damaged one.
   else if (!existsSync(join(path, "PG_VERSION"))) throw damaged(folder);
+  makePrivate(path);
   try {
     const database = await openPglite(path);
     try {
@@ -60,6 +61,17 @@ async function openDatabase(folder: string): Promise<Database> {
     return database;
   } catch (error) {
     throw error instanceof LetheError ? error : damaged(folder, error);
+  }
+}
+
+/** PGlite lets everyone read and write its files; what is in them decides what is released, and who may ask for it. */
+function makePrivate(path: string): void {
+  try {
+    chmodSync(path, 0o700);
+  } catch (error) {
+    throw new LetheError("bad-data-folder", `the folder ${path} cannot be closed to others: is it yours?`, {
+      cause: error,
+    });
   }
 }
 
@@ -84,6 +96,7 @@ async function createDatabase(folder: string, path: string): Promise<void> {
     );
   }
   rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { mode: 0o700 });
   const database = await openPglite(unfinished);
   await migrate(database);
   await database.close();

@@ -9,6 +9,8 @@ export interface Queryable {
 export interface Database extends Queryable {
   /** Commits when `use` resolves, else rolls back. */
   transaction<T>(use: (transaction: Queryable) => Promise<T>): Promise<T>;
+  /** Everything committed is on disk when this resolves. */
+  persist(): Promise<void>;
   close(): Promise<void>;
 }
 

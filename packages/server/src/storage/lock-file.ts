@@ -1,10 +1,16 @@
 import { createHash, randomBytes } from "node:crypto";
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+
+/** In milliseconds. An owner that cannot be looked at shows that it lives by touching its lock. */
+const TOUCH_EVERY = 5_000;
+const STALE_AFTER = 30_000;
 
 interface Owner {
   readonly pid: number;
   /** When the process began, where the system tells: numbers of dead processes are used again. */
   readonly started: string;
+  /** In each container numbers begin anew; undefined in locks of earlier versions. */
+  readonly namespace?: string | undefined;
 }
 
 export interface Lock {
@@ -12,21 +18,23 @@ export interface Lock {
 }
 
 /**
- * Takes a lock file; or, if a living process holds it, returns that process's number. The file appears with its content at
+ * Takes a lock file; or, if a living process holds it, tells in words which. The file appears with its content at
  * once (a link cannot replace a file), so nobody reads a half-written one. Who finds the owner dead claims the succession under a name
  * made from what the dead one wrote, which only one process gets, and looks once more before it puts its own lock in the place.
+ * Containers that share a volume exclude one another, unless the owner stands still for 30 s; machines that share one do not.
  */
-export function takeLock(path: string): Lock | { readonly heldBy: number } {
-  const own: Owner = { pid: process.pid, started: startOf(process.pid) ?? "" };
+export function takeLock(path: string): Lock | { readonly heldBy: string } {
+  const own: Owner = { pid: process.pid, started: startOf(process.pid) ?? "", namespace: ownNamespace() };
+  const content = JSON.stringify({ ...own, nonce: randomBytes(8).toString("hex") });
   const prepared = `${path}.${randomBytes(8).toString("hex")}`;
-  writeFileSync(prepared, JSON.stringify({ ...own, nonce: randomBytes(8).toString("hex") }), { mode: 0o600 });
+  writeFileSync(prepared, content, { mode: 0o600 });
   try {
     for (;;) {
-      if (tryLink(prepared, path)) return { release: () => rmSync(path, { force: true }) };
+      if (tryLink(prepared, path)) return hold(path, content);
       const found = read(path);
       if (found === undefined) continue;
-      const holder = livingOwner(found) ?? replaceDead(path, found, prepared);
-      if (holder === "ours") return { release: () => rmSync(path, { force: true }) };
+      const holder = livingOwner(path, found) ?? replaceDead(path, found, prepared);
+      if (holder === OURS) return hold(path, content);
       if (holder !== undefined) return { heldBy: holder };
     }
   } finally {
@@ -34,24 +42,45 @@ export function takeLock(path: string): Lock | { readonly heldBy: number } {
   }
 }
 
+/** Keeps a lock fresh until it is released, or is another's after all. */
+function hold(path: string, content: string): Lock {
+  const touching = setInterval(() => {
+    try {
+      if (read(path) !== content) return clearInterval(touching);
+      const now = new Date();
+      utimesSync(path, now, now);
+    } catch {
+      // The next time may do.
+    }
+  }, TOUCH_EVERY).unref();
+  return {
+    release: () => {
+      clearInterval(touching);
+      if (read(path) === content) rmSync(path, { force: true });
+    },
+  };
+}
+
+const OURS = Symbol("ours");
+
 /**
- * Puts the prepared lock in the place of a dead one; or the number of a living process that is doing so. Undefined if things have
+ * Puts the prepared lock in the place of a dead one; or tells which living process is doing so. Undefined if things have
  * changed meanwhile: look again. A claim whose owner was killed while it took over is replaced in the same way.
  */
-function replaceDead(path: string, dead: string, prepared: string): "ours" | number | undefined {
+function replaceDead(path: string, dead: string, prepared: string): typeof OURS | string | undefined {
   const claim = `${path}.${createHash("sha256").update(dead).digest("hex").slice(0, 16)}`;
   if (!tryLink(prepared, claim)) {
     const text = read(claim);
     if (text === undefined) return undefined;
-    const claimant = livingOwner(text) ?? replaceDead(claim, text, prepared);
-    if (claimant !== "ours") return claimant;
+    const claimant = livingOwner(claim, text) ?? replaceDead(claim, text, prepared);
+    if (claimant !== OURS) return claimant;
   }
   try {
     if (read(path) !== dead) return undefined;
     const copy = `${prepared}.copy`;
     linkSync(prepared, copy);
     renameSync(copy, path);
-    return "ours";
+    return OURS;
   } finally {
     rmSync(claim, { force: true });
   }
@@ -77,16 +106,21 @@ function read(path: string): string | undefined {
 }
 
 /** This very process may hold the lock, too: then another service in it does. */
-function livingOwner(text: string): number | undefined {
+function livingOwner(path: string, text: string): string | undefined {
   const owner = parseOwner(text);
-  return owner && isAlive(owner) ? owner.pid : undefined;
+  if (owner === undefined) return undefined;
+  if (owner.namespace === undefined || owner.namespace === ownNamespace()) {
+    return isAlive(owner) ? `process ${owner.pid}` : undefined;
+  }
+  return isFresh(path) ? `process ${owner.pid} of another container, alive within the last 30 s` : undefined;
 }
 
 function parseOwner(text: string): Owner | undefined {
   try {
-    const { pid, started } = JSON.parse(text) as Partial<Owner>;
+    const { pid, started, namespace } = JSON.parse(text) as Partial<Owner>;
     const isOwner = Number.isSafeInteger(pid) && (pid as number) >= 1 && typeof started === "string";
-    return isOwner ? { pid: pid as number, started } : undefined;
+    const isNamespace = namespace === undefined || typeof namespace === "string";
+    return isOwner && isNamespace ? { pid: pid as number, started, namespace } : undefined;
   } catch {
     return undefined;
   }
@@ -100,6 +134,20 @@ function isAlive({ pid, started }: Owner): boolean {
   }
   const now = startOf(pid);
   return now === undefined || started === "" || now === started;
+}
+
+function isFresh(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && Date.now() - found.mtimeMs < STALE_AFTER;
+}
+
+/** Where process numbers count: `pid:[4026531836]`, or nothing where the system has no such thing. */
+function ownNamespace(): string {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
+  } catch {
+    return "";
+  }
 }
 
 /** Field 22 of /proc/pid/stat, behind the name in parentheses, which may hold spaces. */

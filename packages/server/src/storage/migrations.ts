@@ -21,7 +21,7 @@ const MIGRATIONS: readonly string[] = [
      task_id bigint NOT NULL REFERENCES tasks,
      name text NOT NULL,
      number bigint NOT NULL,
-     state text NOT NULL DEFAULT 'collecting' CHECK (state IN ('collecting', 'closed', 'released', 'not-enough')),
+     state text NOT NULL DEFAULT 'collecting' CHECK (state IN ('collecting', 'closed', 'released', 'not-enough', 'lost')),
      secret_commitment bytea NOT NULL,
      enrolled bigint NOT NULL DEFAULT 0,
      received bigint NOT NULL DEFAULT 0,
@@ -37,6 +37,7 @@ const MIGRATIONS: readonly string[] = [
    );
    ALTER TABLE devices ALTER COLUMN public_keys SET STORAGE EXTERNAL;
    CREATE INDEX spare_devices ON devices (window_id) WHERE token_hash IS NULL;
+   CREATE INDEX devices_of_window ON devices (window_id);
    CREATE TABLE addresses (
      window_id bigint NOT NULL,
      address bytea NOT NULL,
@@ -54,6 +55,7 @@ const MIGRATIONS: readonly string[] = [
    );
    ALTER TABLE reports ALTER COLUMN body SET STORAGE EXTERNAL;
    CREATE INDEX uncounted_reports ON reports (window_id) WHERE NOT counted;
+   CREATE INDEX reports_of_window ON reports (window_id);
    CREATE TABLE refusals (
      window_id bigint NOT NULL,
      reason text NOT NULL,
@@ -63,8 +65,7 @@ const MIGRATIONS: readonly string[] = [
    CREATE TABLE tallies (
      window_id bigint PRIMARY KEY,
      counted bigint NOT NULL,
-     sums text NOT NULL,
-     invalid bigint NOT NULL
+     sealed bytea NOT NULL
    );
    CREATE TABLE releases (
      name text NOT NULL,

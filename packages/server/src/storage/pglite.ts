@@ -1,3 +1,5 @@
+import { open, readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { createTurns } from "../in-turn.ts";
 import { type Database, isPacked, type Queryable, type SqlValue } from "./database.ts";
@@ -6,7 +8,8 @@ import type { Answer, Question } from "./pglite-thread.ts";
 /**
  * PostgreSQL inside this process, in a thread of its own, so that statements and HTTP run side by side. There is one
  * connection; transactions wait for one another. PGlite never calls fsync: what is committed survives the end of the process,
- * however it ends, but not a power failure or a crash of the machine.
+ * however it ends, but a power failure or a crash of the machine only after `persist`. What is written after that reaches the disk
+ * in any order, so a power failure in the midst of it can still damage the database.
  */
 export async function openPglite(folder: string): Promise<Database> {
   const thread = new Worker(new URL("./pglite-thread.js", import.meta.url), { workerData: folder, execArgv: [] });
@@ -46,6 +49,12 @@ export async function openPglite(folder: string): Promise<Database> {
   return {
     query: (sql, values) => inTurn(() => query(sql, values)),
     transaction: (use) => inTurn(() => runTransaction({ query }, use)),
+    // In one turn: nothing is written while the files are synced, so that what is on disk afterwards belongs together.
+    persist: () =>
+      inTurn(async () => {
+        await query("CHECKPOINT");
+        await syncAll(folder);
+      }),
     close: () =>
       inTurn(async () => {
         await ask("close");
@@ -64,4 +73,28 @@ async function runTransaction<T>(connection: Queryable, use: (transaction: Query
   }
   await connection.query("COMMIT");
   return result;
+}
+
+/** A few at a time: each takes one of the few threads that all file operations share. */
+const SYNCED_AT_ONCE = 2;
+
+/** Everything in a folder, the folder, and its own name. */
+async function syncAll(folder: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const found = entries.filter((entry) => entry.isFile() || entry.isDirectory());
+  const paths = [...found.map(({ parentPath, name }) => join(parentPath, name)), folder, dirname(folder)].values();
+  const syncRest = async (): Promise<void> => {
+    for (const path of paths) await sync(path);
+  };
+  await Promise.all(Array.from({ length: SYNCED_AT_ONCE }, syncRest));
+}
+
+/** Whoever wrote it: fsync is about the file, not about who opened it. */
+async function sync(path: string): Promise<void> {
+  const file = await open(path, "r");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }

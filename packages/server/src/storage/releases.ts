@@ -10,15 +10,21 @@ export async function addRelease(transaction: Queryable, release: ReleaseOrWithh
   ]);
 }
 
-/** As they were made, JSON texts, newest first. */
+/** So many characters make a page full, whatever its limit. */
+const MOST_CHARACTERS = 8_000_000;
+
+/** As they were made, JSON texts, newest first: at least one, then as many as fit a page. */
 export async function findReleases(
   database: Queryable,
   name: string,
   { before, limit }: { readonly before: number; readonly limit: number },
 ): Promise<string[]> {
   const rows = await database.query<{ document: string }>(
-    "SELECT document FROM releases WHERE name = $1 AND number < $2 ORDER BY number DESC LIMIT $3",
-    [name, before, limit],
+    `SELECT document FROM (
+       SELECT number, document, sum(length(document)) OVER (ORDER BY number DESC) - length(document) AS before
+       FROM releases WHERE name = $1 AND number < $2 ORDER BY number DESC LIMIT $3) AS page
+     WHERE before < $4 ORDER BY number DESC`,
+    [name, before, limit, MOST_CHARACTERS],
   );
   return rows.map(({ document }) => document);
 }

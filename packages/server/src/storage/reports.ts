@@ -84,14 +84,16 @@ export function leaseReports(
   );
 }
 
-/** Marks the reports of a lease as counted and says how many they were: fewer than leased if another has taken some over. */
-export async function markCounted(transaction: Queryable, windowId: number, lease: Uint8Array): Promise<number> {
-  const [row] = await transaction.query<{ marked: number }>(
-    `WITH marked AS (
-       UPDATE reports SET counted = true, lease = NULL, leased_until = NULL
-       WHERE window_id = $1 AND lease = $2 AND NOT counted RETURNING 1)
-     SELECT count(*) AS marked FROM marked`,
-    [windowId, lease],
+/** Marks leased reports as counted and says how many they were: fewer if another has taken over the lease of some. */
+export async function markCounted(
+  transaction: Queryable,
+  lease: Uint8Array,
+  devices: readonly Uint8Array[],
+): Promise<number> {
+  const rows = await transaction.query(
+    `UPDATE reports SET counted = true, lease = NULL, leased_until = NULL
+     FROM ${packedRows(DEVICE_BYTES)} WHERE device = c1 AND lease = $3 AND NOT counted RETURNING 1`,
+    [devices.length, pack(devices), lease],
   );
-  return row?.marked ?? 0;
+  return rows.length;
 }

@@ -27,48 +27,50 @@ export interface TaskRegistry {
   names(): readonly string[];
   /** Oldest first; none if there is no such task. */
   versions(name: string): readonly TaskVersion[];
+  byId(id: number): TaskVersion | undefined;
   /** The version that a window runs under. */
   inWindow(name: string, window: number): TaskVersion | undefined;
 }
 
-interface Row {
-  readonly id: number;
+interface Row extends SignedManifest {
   readonly name: string;
-  readonly manifest: string;
-  readonly signature: Uint8Array;
 }
 
 export function createTaskRegistry(database: Database): TaskRegistry {
   const tasks = new Map<string, TaskVersion[]>();
-  let newest = 0;
+  const byId = new Map<number, TaskVersion>();
   const inTurn = createTurns();
 
   async function readNew(): Promise<void> {
-    const rows = await database.query<Row>(
-      "SELECT id, name, manifest, signature FROM tasks WHERE id > $1 ORDER BY name, version",
-      [newest],
+    const ids = await database.query<{ id: number }>("SELECT id FROM tasks ORDER BY name, version");
+    for (const { id } of ids) if (!byId.has(id)) await add(id);
+  }
+
+  async function add(id: number): Promise<void> {
+    const [row] = await database.query<Row>("SELECT name, manifest, signature FROM tasks WHERE id = $1", [id]);
+    if (!row) return;
+    const manifest = parseManifest(row.manifest);
+    const layout = layoutOf(manifest);
+    const version: TaskVersion = {
+      id,
+      manifest,
+      signed: row,
+      hash: manifestHash(row.manifest),
+      layout,
+      reportBytes: reportBytes(layout),
+    };
+    byId.set(id, version);
+    const versions = [...(tasks.get(row.name) ?? []), version];
+    tasks.set(
+      row.name,
+      versions.sort((a, b) => a.manifest.version - b.manifest.version),
     );
-    for (const { id, name, manifest: text, signature } of rows) {
-      newest = Math.max(newest, id);
-      const manifest = parseManifest(text);
-      const layout = layoutOf(manifest);
-      tasks.set(name, [
-        ...(tasks.get(name) ?? []),
-        {
-          id,
-          manifest,
-          signed: { manifest: text, signature },
-          hash: manifestHash(text),
-          layout,
-          reportBytes: reportBytes(layout),
-        },
-      ]);
-    }
   }
 
   return {
     // Two at once would both add the same.
     refresh: () => inTurn(readNew),
+    byId: (id) => byId.get(id),
     names: () => [...tasks.keys()].sort(),
     versions: (name) => tasks.get(name) ?? [],
     inWindow: (name, window) => tasks.get(name)?.findLast(({ manifest }) => manifest.fromWindow <= window),

@@ -6,7 +6,7 @@ export interface WindowRow {
   readonly taskId: number;
   readonly name: string;
   readonly number: number;
-  readonly state: "collecting" | "closed" | "released" | "not-enough";
+  readonly state: "collecting" | "closed" | "released" | "not-enough" | "lost";
   readonly commitment: Uint8Array;
   readonly enrolled: number;
   readonly received: number;
@@ -32,16 +32,26 @@ export async function readWindow(
   return row;
 }
 
-/** The row of a window, made if there is none; the caller checks that the commitment is its own. */
-export async function ensureWindow(
-  database: Queryable,
+/** The id of the new row; undefined if there is one already. */
+export async function addWindow(
+  transaction: Queryable,
   { taskId, name, number, commitment }: Pick<WindowRow, "taskId" | "name" | "number" | "commitment">,
-): Promise<WindowRow> {
-  await database.query(
-    "INSERT INTO windows (task_id, name, number, secret_commitment) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+): Promise<number | undefined> {
+  const [row] = await transaction.query<{ id: number }>(
+    `INSERT INTO windows (task_id, name, number, secret_commitment) VALUES ($1, $2, $3, $4)
+     ON CONFLICT DO NOTHING RETURNING id`,
     [taskId, name, number, commitment],
   );
-  return (await findWindow(database, name, number)) as WindowRow;
+  return row?.id;
+}
+
+/** Beyond all that were made. */
+export async function nextUnusedWindow(database: Queryable, name: string): Promise<number> {
+  const [row] = await database.query<{ next: number | null }>(
+    "SELECT max(number) + 1 AS next FROM windows WHERE name = $1",
+    [name],
+  );
+  return row?.next ?? 0;
 }
 
 /** What never changes about a window. */

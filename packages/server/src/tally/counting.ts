@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import type { Secret } from "@lethe/core/encryption";
+import { allOf } from "../all-of.ts";
 import type { Database } from "../storage/database.ts";
 import { leaseReports, markCounted } from "../storage/reports.ts";
 import { lockTally, saveTally } from "../storage/tallies.ts";
@@ -6,14 +8,18 @@ import type { TaskVersion } from "../storage/tasks.ts";
 import type { WindowRow } from "../storage/windows.ts";
 import type { KeyFile } from "./key-file.ts";
 import type { BatchSums } from "./opening.ts";
+import { openTally, sealTally } from "./sealed-tally.ts";
 import type { Threads } from "./threads.ts";
 import { secretOf } from "./windows.ts";
 
-const BATCH = 256;
+const FIRST_BATCH = 16;
+const LARGEST_BATCH = 256;
+/** What a batch should take, far less than a lease lasts. */
+const BATCH_SECONDS = 1;
 const LEASE_SECONDS = 60;
 
 /**
- * Opens and counts what a window has received, until nothing is left that is not counted or leased by another, or until it is paused, and says how many
+ * Opens and counts what a window has received, until nothing is left that is not counted or leased by another, or until it is paused; says how many
  * reports it counted. Killed anywhere, it loses nothing and counts nothing twice: a batch is marked as counted in the transaction
  * that adds its answers, and only if its lease still holds.
  */
@@ -23,25 +29,27 @@ export async function countReports(
   keyFile: KeyFile,
   window: WindowRow,
   task: TaskVersion,
-  isPaused: () => boolean = () => false,
+  isPaused: () => boolean,
 ): Promise<number> {
+  const windowSecret = secretOf(keyFile, window);
   let counted = 0;
+  let batch = FIRST_BATCH;
   const work = async (): Promise<void> => {
     while (!isPaused()) {
       const lease = randomBytes(16);
-      const reports = await leaseReports(database, window.id, lease, BATCH, LEASE_SECONDS);
+      const reports = await leaseReports(database, window.id, lease, batch, LEASE_SECONDS);
       if (reports.length === 0) return;
-      const keys = {
-        manifest: task.signed.manifest,
-        window: window.number,
-        windowSecret: secretOf(keyFile, window).reveal(),
-      };
+      const start = performance.now();
+      const keys = { manifest: task.signed.manifest, window: window.number, windowSecret: windowSecret.reveal() };
       const sums = await threads.run("open", keys, reports);
-      if (await addBatch(database, window.id, lease, reports.length, sums)) counted += reports.length;
+      const perReport = (performance.now() - start) / 1000 / reports.length;
+      batch = Math.min(Math.max(Math.round(BATCH_SECONDS / perReport), 1), 2 * batch, LARGEST_BATCH);
+      const devices = reports.map(({ device }) => device);
+      if (await addBatch(database, window.id, windowSecret, lease, devices, sums)) counted += reports.length;
     }
   };
   // While one batch is opened the next is fetched.
-  await Promise.all(Array.from({ length: 2 * threads.count }, work));
+  await allOf(Array.from({ length: 2 * threads.count }, work));
   return counted;
 }
 
@@ -49,19 +57,23 @@ export async function countReports(
 async function addBatch(
   database: Database,
   windowId: number,
+  windowSecret: Secret<Uint8Array>,
   lease: Uint8Array,
-  reports: number,
+  devices: readonly Uint8Array[],
   batch: BatchSums,
 ): Promise<boolean> {
   class LeaseLost extends Error {}
   try {
     await database.transaction(async (transaction) => {
-      const tally = await lockTally(transaction, windowId);
-      if ((await markCounted(transaction, windowId, lease)) !== reports) throw new LeaseLost();
+      const { counted, sealed } = await lockTally(transaction, windowId);
+      if ((await markCounted(transaction, lease, devices)) !== devices.length) throw new LeaseLost();
+      const tally = openTally(windowSecret, sealed);
       await saveTally(transaction, windowId, {
-        counted: tally.counted + reports,
-        sums: batch.sums.map((sums, i) => sums.map((sum, j) => sum + (tally.sums[i]?.[j] ?? 0))),
-        invalid: tally.invalid + batch.invalid,
+        counted: counted + devices.length,
+        sealed: sealTally(windowSecret, {
+          sums: batch.sums.map((sums, i) => sums.map((sum, j) => sum + (tally.sums[i]?.[j] ?? 0))),
+          invalid: tally.invalid + batch.invalid,
+        }),
       });
     });
     return true;

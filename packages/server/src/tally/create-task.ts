@@ -1,13 +1,16 @@
 import { sign } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
-import { encodeManifest, type Manifest, type Task } from "@lethe/core/message";
+import { encodeManifest, layoutOf, type Manifest, parseManifest, reportBytes, type Task } from "@lethe/core/message";
 import type { Database } from "../storage/database.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
+import { nextUnusedWindow } from "../storage/windows.ts";
 import { windowAt, windowSeconds } from "../window-time.ts";
 import type { KeyFile } from "./key-file.ts";
 
 /** A new version waits until no keys are out for its first window. */
 const WINDOWS_AHEAD = 2;
+/** Longer ones would fill the memory when many come at once. */
+const MOST_REPORT_BYTES = 1_000_000;
 
 /**
  * Signs a task and stores it, for ever: a task that is there is never changed. A higher version takes over from a
@@ -42,13 +45,21 @@ export async function createTask(
   }
   const last = versions.at(-1)?.manifest;
   if (last) requireSuccessor(last, task);
-  const earliest = windowAt(task, now) + (last ? WINDOWS_AHEAD : 0);
-  const fromWindow = Math.max(earliest, last ? last.fromWindow + 1 : 0);
+  // Whatever the clock says: no window that devices may have keys for.
+  const unused = await nextUnusedWindow(database, task.task);
+  const fromWindow = Math.max(windowAt(task, now) + (last ? WINDOWS_AHEAD : 0), unused, last ? last.fromWindow + 1 : 0);
   const manifest = encodeManifest({
     ...task,
     fromWindow,
     servers: [{ role: "tally", url, key: keyFile.operatorKey }],
   });
+  const layout = layoutOf(parseManifest(manifest));
+  if (reportBytes(layout) > MOST_REPORT_BYTES) {
+    throw new LetheError(
+      "bad-task",
+      `metrics make reports of ${reportBytes(layout)} bytes, and more than ${MOST_REPORT_BYTES} are not taken: use fewer`,
+    );
+  }
   const signature = sign(null, Buffer.from(manifest), keyFile.signingKey);
   await database.query(
     "INSERT INTO tasks (name, version, from_window, manifest, signature) VALUES ($1, $2, $3, $4, $5)",

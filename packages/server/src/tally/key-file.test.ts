@@ -1,14 +1,26 @@
+import { spawnSync } from "node:child_process";
 import { sign, verify } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { commitToWindowSecret } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
 import { encodeBase64url } from "@lethe/core/message";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { temporaryFolder } from "../../test/folder.ts";
 import { readKeyFile, secretsIn } from "../../test/key-file.ts";
 import { openKeyFile } from "./key-file.ts";
+
+const disk = vi.hoisted(() => ({ keeps: (text: unknown): unknown => text }));
+
+vi.mock("node:fs", async (importOriginal) => {
+  const actual = await importOriginal<typeof import("node:fs")>();
+  const write = actual.writeFileSync as (...args: unknown[]) => void;
+  const writeFileSync = (file: unknown, text: unknown, ...rest: unknown[]): void =>
+    write(file, disk.keeps(text), ...rest);
+  return { ...actual, writeFileSync };
+});
 
 const newPath = (): string => join(temporaryFolder(), "keys.json");
 
@@ -151,6 +163,61 @@ describe("when the disk does not take it", () => {
     keyFile.destroyWindow("task", 1);
     expect(readKeyFile(path).windows).toEqual({});
     expect(made.reveal()).toEqual(new Uint8Array(32));
+  });
+});
+
+describe("when the disk is nearly full", () => {
+  /** Opens windows in a process whose files may not grow beyond a few blocks, until one cannot be written whole. */
+  const fillUp = (path: string): { opened: number; error: string } => {
+    const module = fileURLToPath(new URL("../../dist/tally/key-file.js", import.meta.url));
+    const program = `
+      import { openKeyFile } from ${JSON.stringify(module)};
+      const keyFile = openKeyFile(${JSON.stringify(path)});
+      let opened = 0;
+      try {
+        for (; opened < 1000; opened++) keyFile.openWindow("task", opened);
+      } catch ({ code }) {
+        console.log(JSON.stringify({ opened, error: code }));
+      }
+      keyFile.close();`;
+    const command = 'ulimit -f 2 && exec "$0" "$@"';
+    const args = ["-c", command, process.execPath, "--input-type=module", "--eval", program];
+    const { stdout, stderr } = spawnSync("sh", args, { encoding: "utf8" });
+    expect(stderr).toBe("");
+    return JSON.parse(stdout) as { opened: number; error: string };
+  };
+
+  it("what cannot be written whole is an error, and the file stays as it was", () => {
+    const path = newPath();
+    const { opened, error } = fillUp(path);
+    expect(error).toBe("EFBIG");
+    expect(opened).toBeGreaterThan(2);
+    expect(readdirSync(join(path, ".."))).toEqual(["keys.json"]);
+    const names = Array.from({ length: opened }, (_, window) => `task/${window}`);
+    expect(Object.keys(readKeyFile(path).windows)).toEqual(names);
+    const keyFile = openKeyFile(path);
+    keyFile.openWindow("task", opened);
+    expect(Object.keys(readKeyFile(path).windows)).toHaveLength(opened + 1);
+  });
+
+  it.each([
+    ["cuts off", (text: string) => text.slice(0, -1)],
+    ["alters", (text: string) => text.replace('"chain":"', '"chain":"A')],
+  ])("what the disk %s without a word is an error, and the file stays as it was", (_what, damage) => {
+    const path = newPath();
+    const keyFile = openKeyFile(path);
+    const made = encodeBase64url(keyFile.openWindow("task", 1).reveal());
+    const before = readFileSync(path, "utf8");
+    disk.keeps = (text) => damage(String(text));
+    onTestFinished(() => {
+      disk.keeps = (text) => text;
+    });
+    expect(() => keyFile.openWindow("task", 2)).toThrow(LetheError);
+    expect(() => keyFile.destroyWindow("task", 1)).toThrow(LetheError);
+    expect(readFileSync(path, "utf8")).toBe(before);
+    expect(readdirSync(join(path, "..")).toSorted()).toEqual(["keys.json", "keys.json.lock"]);
+    expect(encodeBase64url(keyFile.windowSecret("task", 1)?.reveal() ?? new Uint8Array())).toBe(made);
+    expect(keyFile.windowSecret("task", 2)).toBeUndefined();
   });
 });
 

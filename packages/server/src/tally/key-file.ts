@@ -9,7 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { type Secret, secret, stepWindowRatchet, WINDOW_SECRET_BYTES } from "@lethe/core/encryption";
@@ -102,7 +102,7 @@ function lockFor(path: string): Lock {
   try {
     const lock = takeLock(`${path}.lock`);
     if (!("heldBy" in lock)) return lock;
-    throw new LetheError("bad-key-file", `the key file ${path} is in use by process ${lock.heldBy}: use another one`);
+    throw new LetheError("bad-key-file", `the key file ${path} is in use by ${lock.heldBy}: use another one`);
   } catch (error) {
     if (error instanceof LetheError) throw error;
     throw new LetheError(
@@ -152,19 +152,44 @@ function save(path: string, { operator, chain, windows }: Content): void {
     chain: write(chain),
     windows: Object.fromEntries([...windows].map(([name, value]) => [name, write(value)])),
   } satisfies z.infer<typeof CONTENT>);
-  const old = existsSync(path) ? openSync(path, "r+") : undefined;
   const unfinished = `${path}.new`;
   rmSync(unfinished, { force: true });
-  writeDurably(openSync(unfinished, "wx", 0o600), text);
-  renameSync(unfinished, path);
-  const folder = openSync(dirname(path), "r");
-  fsyncSync(folder);
-  closeSync(folder);
-  if (old !== undefined) writeDurably(old, " ".repeat(fstatSync(old).size));
+  const old = existsSync(path) ? openSync(path, "r+") : undefined;
+  try {
+    writeWhole(unfinished, text);
+    renameSync(unfinished, path);
+    syncFolder(dirname(path));
+    if (old !== undefined) writeDurably(old, " ".repeat(fstatSync(old).size));
+  } finally {
+    if (old !== undefined) closeSync(old);
+  }
 }
 
+/** A file that holds all of the text, on disk; or an error, and no file. */
+function writeWhole(path: string, text: string): void {
+  const file = openSync(path, "wx", 0o600);
+  try {
+    writeDurably(file, text);
+    if (readFileSync(path, "utf8") !== text) throw new LetheError("bad-key-file", `the disk did not keep ${path}`);
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Unlike `writeSync`, which may write a part and say so, this writes everything or throws. */
 function writeDurably(file: number, text: string): void {
-  writeSync(file, text);
+  writeFileSync(file, text);
   fsyncSync(file);
-  closeSync(file);
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }

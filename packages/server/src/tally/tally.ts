@@ -1,9 +1,10 @@
 import type { Logger } from "pino";
+import { allOf } from "../all-of.ts";
 import { eraseWindow, releaseWindow } from "../release/finish.ts";
 import type { Database } from "../storage/database.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import { closeWindow, unfinishedWindows, type WindowRow } from "../storage/windows.ts";
-import { phaseOf, timesOf } from "../window-time.ts";
+import { timesOf } from "../window-time.ts";
 import { countReports } from "./counting.ts";
 import type { KeyFile } from "./key-file.ts";
 import type { Threads } from "./threads.ts";
@@ -25,7 +26,7 @@ export interface TallyParts {
   readonly isIntakeBusy: () => boolean;
   /** Before a window closes, so that its release tells what was refused. */
   readonly beforeClose: () => Promise<void>;
-  readonly onCounted: (reports: number, seconds: number) => void;
+  readonly onCounted: (reports: number) => void;
   readonly onReleased: (outcome: "released" | "not-enough") => void;
 }
 
@@ -86,37 +87,47 @@ export function startTally(parts: TallyParts): Tally {
   };
 }
 
+/** What fails for one window does not hold up the others; the first failure is told at the end. */
 async function lookAround(parts: TallyParts, isStopping: () => boolean): Promise<void> {
   const { database, tasks, keyFile, threads, now } = parts;
   await tasks.refresh();
   const open = await openWindows(database, tasks, keyFile, now(), parts.invalidNoise);
-  await Promise.all(open.map((window) => fillPool(database, threads, keyFile, window, parts.keysAhead)));
+  const failures: unknown[] = [];
+  const attempt = (task: Promise<void>): Promise<void> => task.catch((error: unknown) => void failures.push(error));
+  await allOf(open.map((window) => attempt(fillPool(database, threads, keyFile, window, parts.keysAhead))));
   for (const window of await unfinishedWindows(database)) {
     if (isStopping()) return;
-    const task = tasks.inWindow(window.name, window.number);
-    if (task) await advance(parts, window, task);
+    const task = tasks.byId(window.taskId);
+    if (task) await attempt(advance(parts, window, task, isStopping));
   }
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Takes a window as far as it can go now. */
-async function advance(parts: TallyParts, window: WindowRow, task: TaskVersion): Promise<void> {
+async function advance(
+  parts: TallyParts,
+  window: WindowRow,
+  task: TaskVersion,
+  isStopping: () => boolean,
+): Promise<void> {
   const { database, keyFile, threads, log, now } = parts;
   const named = { task: window.name, window: window.number };
-  if (window.state === "released" || window.state === "not-enough") {
+  if (window.state !== "collecting" && window.state !== "closed") {
     await eraseWindow(database, keyFile, window);
     log.info(named, "window erased");
     return;
   }
-  if (window.state === "collecting" && now() >= timesOf(task.manifest, window.number).closes) {
+  const isOver = now() >= timesOf(task.manifest, window.number).closes;
+  if (window.state === "collecting" && isOver) {
     await parts.beforeClose();
     if (await closeWindow(database, window.id)) log.info(named, "window closed");
   }
-  const mayWait = phaseOf(task.manifest, window.number, now()) === "running";
-  const isPaused = (): boolean => mayWait && parts.isIntakeBusy();
-  const start = performance.now();
+  const mayWait = window.state === "collecting" && !isOver;
+  const isPaused = (): boolean => isStopping() || (mayWait && parts.isIntakeBusy());
   const counted = await countReports(database, threads, keyFile, window, task, isPaused);
-  if (counted > 0) parts.onCounted(counted, (performance.now() - start) / 1000);
-  const outcome = await releaseWindow(database, threads, task, window.id, Math.floor(now()));
+  if (counted > 0) parts.onCounted(counted);
+  if (isStopping()) return;
+  const outcome = await releaseWindow(database, threads, keyFile, task, window.id, Math.floor(now()));
   if (!outcome) return;
   parts.onReleased(outcome);
   log.info({ ...named, outcome }, "window finished");

@@ -36,6 +36,7 @@ export function startThreads(count: number): Threads {
     // Out of memory, say: its job fails, another thread takes its place.
     thread.on("error", (error) => {
       all.delete(thread);
+      if (idle.includes(thread)) idle.splice(idle.indexOf(thread), 1);
       running.get(thread)?.reject(error);
       running.delete(thread);
       start();

@@ -1,12 +1,14 @@
 import { commitToWindowSecret, type Secret } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
+import { allOf } from "../all-of.ts";
 import type { Database } from "../storage/database.ts";
 import { addSpareDevices, countSpareDevices } from "../storage/devices.ts";
-import { beginTally } from "../storage/tallies.ts";
+import { addTally } from "../storage/tallies.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
-import { ensureWindow, findWindow, type WindowRow } from "../storage/windows.ts";
+import { addWindow, findWindow, type WindowRow } from "../storage/windows.ts";
 import { windowAt } from "../window-time.ts";
 import type { KeyFile } from "./key-file.ts";
+import { sealTally } from "./sealed-tally.ts";
 import type { Threads } from "./threads.ts";
 
 /** A window that takes devices, and the version of the task that it runs under. */
@@ -42,7 +44,7 @@ export async function openWindows(
   return open;
 }
 
-/** The secret is on disk before the window is known. */
+/** The secret is on disk before the window is known; window and tally come together. */
 async function makeWindow(
   database: Database,
   keyFile: KeyFile,
@@ -50,22 +52,30 @@ async function makeWindow(
   number: number,
   noise: () => number,
 ): Promise<WindowRow> {
-  const commitment = commitToWindowSecret(keyFile.openWindow(name, number));
-  const row = await ensureWindow(database, { taskId, name, number, commitment });
-  await beginTally(database, row.id, noise());
-  return row;
+  const windowSecret = keyFile.openWindow(name, number);
+  const commitment = commitToWindowSecret(windowSecret);
+  await database.transaction(async (transaction) => {
+    const id = await addWindow(transaction, { taskId, name, number, commitment });
+    if (id !== undefined) await addTally(transaction, id, sealTally(windowSecret, { sums: [], invalid: noise() }));
+  });
+  return (await findWindow(database, name, number)) as WindowRow;
 }
 
-/** The secret that a window began with. Without it nothing can be opened, and with another one everything would look invalid. */
-export function secretOf(keyFile: KeyFile, { name, number, commitment }: WindowRow): Secret<Uint8Array> {
+/** The secret that a window began with; undefined if the key file has none, or another. */
+export function findSecret(keyFile: KeyFile, { name, number, commitment }: WindowRow): Secret<Uint8Array> | undefined {
   const found = keyFile.windowSecret(name, number);
-  if (!found || Buffer.compare(commitToWindowSecret(found), commitment) !== 0) {
-    throw new LetheError(
-      "bad-key-file",
-      `the key file holds no secret for window ${number} of ${name}, whose reports cannot be opened without: restore the key file`,
-    );
-  }
-  return found;
+  return found && Buffer.compare(commitToWindowSecret(found), commitment) === 0 ? found : undefined;
+}
+
+/** Without it nothing can be opened, and with another one everything would look invalid. */
+export function secretOf(keyFile: KeyFile, window: WindowRow): Secret<Uint8Array> {
+  const found = findSecret(keyFile, window);
+  if (found) return found;
+  throw new LetheError(
+    "bad-key-file",
+    `the key file holds no secret for window ${window.number} of ${window.name}, whose reports cannot be opened without: ` +
+      "restore the key file, or give these windows up with --abandon-lost-windows",
+  );
 }
 
 /** Fills up the pool of device keys of a window. */
@@ -83,7 +93,7 @@ export async function fillPool(
   const chunks = Array.from({ length: Math.ceil(lacking / KEYS_AT_ONCE) }, (_, i) =>
     Math.min(KEYS_AT_ONCE, lacking - i * KEYS_AT_ONCE),
   );
-  await Promise.all(
+  await allOf(
     chunks.map(async (count) => {
       const issued = await threads.run("issue", keys, count, keyFile.signingKey);
       await addSpareDevices(database, row.id, issued);
