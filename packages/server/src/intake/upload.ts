@@ -34,7 +34,7 @@ export function createUpload(database: Database): {
   readonly isBusy: () => boolean;
 } {
   const { submit, isBusy } = createGroupCommit<WindowArrival, Decided<Receipt>>(
-    (arrivals) => decidePerWindow(database, arrivals, storeInWindow),
+    (arrivals) => storeAll(database, arrivals),
     ({ body }) => body.length,
   );
   return {
@@ -47,6 +47,25 @@ export function createUpload(database: Database): {
       return receipt;
     },
   };
+}
+
+/** As a rule every report is its device's first and comes with the right token: then one statement does it. Others are looked into. */
+async function storeAll(database: Database, arrivals: readonly WindowArrival[]): Promise<Decided<Receipt>[]> {
+  const stored = new Set<Arrival>();
+  for (const windowId of new Set(arrivals.map(({ windowId }) => windowId))) {
+    const firsts = firstOfEach(arrivals.filter((arrival) => arrival.windowId === windowId));
+    const devices = new Set((await addReports(database, windowId, firsts)).map(nameOf));
+    for (const arrival of firsts) if (devices.has(nameOf(arrival.device))) stored.add(arrival);
+  }
+  const others = arrivals.filter((arrival) => !stored.has(arrival));
+  const decided = others.length > 0 ? await decidePerWindow(database, others, storeInWindow) : [];
+  const receipts = new Map(others.map((arrival, i) => [arrival, decided[i] as Decided<Receipt>]));
+  return arrivals.map((arrival) => receipts.get(arrival) ?? "stored");
+}
+
+/** The first arrival of every device. */
+function firstOfEach<A extends Arrival>(arrivals: readonly A[]): A[] {
+  return [...new Map(arrivals.toReversed().map((arrival) => [nameOf(arrival.device), arrival])).values()];
 }
 
 /**
@@ -62,7 +81,7 @@ async function storeInWindow(
   const senders = new Map<string, Sender | undefined>();
   let waiting = arrivals;
   while (waiting.length > 0) {
-    const round = [...new Map(waiting.toReversed().map((arrival) => [nameOf(arrival.device), arrival])).values()];
+    const round = firstOfEach(waiting);
     const stored = new Set((await addReports(transaction, windowId, round)).map(nameOf));
     const refused = round.filter(({ device }) => !stored.has(nameOf(device)));
     const found = await findSenders(

@@ -65,22 +65,22 @@ export async function eraseWindow(
   // The release must be there for good before what it was made from is gone for good.
   await database.persist();
   keyFile.destroyWindow(name, number);
-  for (const table of ERASED) while (await eraseSome(database, table, id)) await allowOthers();
+  for (const table of ["reports", "devices"] as const) await eraseInSlices(database, table, id);
+  for (const table of ["addresses", "tallies"]) await database.query(`DELETE FROM ${table} WHERE window_id = $1`, [id]);
   await database.query("UPDATE windows SET erased = true WHERE id = $1", [id]);
   // Rows that were deleted stay in the files until their space is used again.
-  for (const table of ERASED) await database.query(`VACUUM ${table}`);
+  for (const table of ["reports", "devices", "addresses", "tallies"]) await database.query(`VACUUM ${table}`);
 }
 
-const ERASED = ["reports", "devices", "addresses", "tallies"] as const;
-const ERASED_AT_ONCE = 5000;
+const SLICES = 256;
 
-/** Whether there was anything to erase. */
-async function eraseSome(database: Queryable, table: (typeof ERASED)[number], windowId: number): Promise<boolean> {
-  const rows = await database.query(
-    `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE window_id = $1 LIMIT $2)) RETURNING 1`,
-    [windowId, ERASED_AT_ONCE],
-  );
-  return rows.length > 0;
+/** By the first byte of the device's id: uploads of other windows go on in between. */
+async function eraseInSlices(database: Queryable, table: "reports" | "devices", windowId: number): Promise<void> {
+  for (let slice = 0; slice < SLICES; slice++) {
+    const isLast = slice === SLICES - 1;
+    await database.query(
+      `DELETE FROM ${table} WHERE device >= $1 AND ($2::boolean OR device < $3) AND window_id = $4`,
+      [Uint8Array.of(slice), isLast, Uint8Array.of(isLast ? slice : slice + 1), windowId],
+    );
+  }
 }
-
-const allowOthers = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

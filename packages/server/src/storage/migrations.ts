@@ -37,7 +37,6 @@ const MIGRATIONS: readonly string[] = [
    );
    ALTER TABLE devices ALTER COLUMN public_keys SET STORAGE EXTERNAL;
    CREATE INDEX spare_devices ON devices (window_id) WHERE token_hash IS NULL;
-   CREATE INDEX devices_of_window ON devices (window_id);
    CREATE TABLE addresses (
      window_id bigint NOT NULL,
      address bytea NOT NULL,
@@ -55,7 +54,6 @@ const MIGRATIONS: readonly string[] = [
    );
    ALTER TABLE reports ALTER COLUMN body SET STORAGE EXTERNAL;
    CREATE INDEX uncounted_reports ON reports (window_id) WHERE NOT counted;
-   CREATE INDEX reports_of_window ON reports (window_id);
    CREATE TABLE refusals (
      window_id bigint NOT NULL,
      reason text NOT NULL,

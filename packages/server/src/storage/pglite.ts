@@ -12,7 +12,12 @@ import type { Answer, Question } from "./pglite-thread.ts";
  * in any order, so a power failure in the midst of it can still damage the database.
  */
 export async function openPglite(folder: string): Promise<Database> {
-  const thread = new Worker(new URL("./pglite-thread.js", import.meta.url), { workerData: folder, execArgv: [] });
+  const thread = new Worker(new URL("./pglite-thread.js", import.meta.url), {
+    workerData: folder,
+    execArgv: [],
+    // Columns of reports come and go: fewer, larger collections of garbage.
+    resourceLimits: { maxYoungGenerationSizeMb: 64 },
+  });
   let waiting: { resolve: (rows: unknown[]) => void; reject: (error: Error) => void } | undefined;
   let broken: Error | undefined;
 

@@ -13,8 +13,9 @@ export interface Arrival {
 const DIGEST_BYTES = 32;
 
 /**
- * Stores those that come from an enrolled device with its own token, and are its first; says which devices these are. Looked up one by
- * one: without statistics, which an embedded database does not gather, a join would read the whole table.
+ * Stores those that come from an enrolled device with its own token, and are its first, if the window takes reports; says which devices these
+ * are. One statement, so that in the common case it is the whole transaction. Devices are looked up one by one: without statistics, which an
+ * embedded database does not gather, a join would read the whole table.
  */
 export async function addReports(
   transaction: Queryable,
@@ -23,9 +24,10 @@ export async function addReports(
 ): Promise<Uint8Array[]> {
   const width = arrivals[0]?.body.length ?? 0;
   const rows = await transaction.query<{ device: Uint8Array }>(
-    `WITH added AS (
+    `WITH collecting AS (SELECT id FROM windows WHERE id = $6 AND state = 'collecting' FOR NO KEY UPDATE),
+     added AS (
        INSERT INTO reports (window_id, device, digest, body)
-       SELECT $6, c1, c3, c4 FROM ${packedRows(DEVICE_BYTES, TOKEN_HASH_BYTES, DIGEST_BYTES, width)}
+       SELECT id, c1, c3, c4 FROM collecting, ${packedRows(DEVICE_BYTES, TOKEN_HASH_BYTES, DIGEST_BYTES, width)}
        WHERE (SELECT token_hash FROM devices WHERE device = c1 AND window_id = $6) = c2
        ON CONFLICT (device) DO NOTHING RETURNING device),
      received AS (UPDATE windows SET received = received + (SELECT count(*) FROM added) WHERE id = $6)

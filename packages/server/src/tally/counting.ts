@@ -19,8 +19,7 @@ const BATCH_SECONDS = 1;
 const LEASE_SECONDS = 60;
 
 /**
- * Opens and counts what a window has received, until nothing is left that is not counted or leased by another, or until it is paused; says how many
- * reports it counted. Killed anywhere, it loses nothing and counts nothing twice: a batch is marked as counted in the transaction
+ * Opens and counts what a window has received, until nothing is left that is not counted or leased by another, or until it is paused. Killed anywhere, it loses nothing and counts nothing twice: a batch is marked as counted in the transaction
  * that adds its answers, and only if its lease still holds.
  */
 export async function countReports(
@@ -30,9 +29,9 @@ export async function countReports(
   window: WindowRow,
   task: TaskVersion,
   isPaused: () => boolean,
-): Promise<number> {
+  onCounted: (reports: number) => void,
+): Promise<void> {
   const windowSecret = secretOf(keyFile, window);
-  let counted = 0;
   let batch = FIRST_BATCH;
   const work = async (): Promise<void> => {
     while (!isPaused()) {
@@ -45,12 +44,11 @@ export async function countReports(
       const perReport = (performance.now() - start) / 1000 / reports.length;
       batch = Math.min(Math.max(Math.round(BATCH_SECONDS / perReport), 1), 2 * batch, LARGEST_BATCH);
       const devices = reports.map(({ device }) => device);
-      if (await addBatch(database, window.id, windowSecret, lease, devices, sums)) counted += reports.length;
+      if (await addBatch(database, window.id, windowSecret, lease, devices, sums)) onCounted(reports.length);
     }
   };
   // While one batch is opened the next is fetched.
   await allOf(Array.from({ length: 2 * threads.count }, work));
-  return counted;
 }
 
 /** False if the lease was lost: then another counts these reports. */

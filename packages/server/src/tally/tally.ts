@@ -124,8 +124,7 @@ async function advance(
   }
   const mayWait = window.state === "collecting" && !isOver;
   const isPaused = (): boolean => isStopping() || (mayWait && parts.isIntakeBusy());
-  const counted = await countReports(database, threads, keyFile, window, task, isPaused);
-  if (counted > 0) parts.onCounted(counted);
+  await countReports(database, threads, keyFile, window, task, isPaused, parts.onCounted);
   if (isStopping()) return;
   const outcome = await releaseWindow(database, threads, keyFile, task, window.id, Math.floor(now()));
   if (!outcome) return;
