@@ -5,6 +5,7 @@ export default defineConfig({
     include: ["packages/*/src/**/*.test.ts"],
     exclude: ["**/*.slow.test.ts", "**/node_modules/**", "**/dist/**"],
     testTimeout: 300_000,
+    hookTimeout: 120_000,
     maxWorkers: 2,
   },
 });

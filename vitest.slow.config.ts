@@ -4,5 +4,6 @@ export default defineConfig({
   test: {
     include: ["packages/*/src/**/*.slow.test.ts"],
     testTimeout: 3_600_000,
+    hookTimeout: 120_000,
   },
 });

@@ -1,5 +1,5 @@
 import type { DeviceKeyContext } from "../encryption/index.ts";
-import { createStatistic, type Statistic } from "../statistic/create.ts";
+import { type Statistic, statisticFor } from "../statistic/create.ts";
 import { statisticsOf, type Task, type TaskStatistic } from "./task.ts";
 
 /** A statistic of a task with its place in the messages: parts follow one another in this order. */
@@ -14,14 +14,10 @@ export type TaskLayout = readonly LayoutPart[];
 /** More than a statistic has ciphertexts, so that no two share a key. */
 const KEYS_PER_STATISTIC = 2 ** 16;
 
-/** Choosing lattice parameters takes tens of milliseconds a statistic: keep the layout. */
+/** Choosing lattice parameters takes tens of milliseconds a statistic, unless `parseTask` has just done so: keep the layout. */
 export function layoutOf(task: Task): TaskLayout {
-  const known = new Map<string, Statistic>();
   return statisticsOf(task).map(({ spec, metrics }, i) => {
-    const key = JSON.stringify(spec);
-    const statistic = known.get(key) ?? createStatistic(task.scheme, spec);
-    known.set(key, statistic);
-    return { spec, metrics, ...statistic, firstKey: i * KEYS_PER_STATISTIC };
+    return { spec, metrics, ...statisticFor(task.scheme, spec), firstKey: i * KEYS_PER_STATISTIC };
   });
 }
 

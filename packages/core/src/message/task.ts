@@ -1,6 +1,6 @@
 import { LetheError } from "../error.ts";
 import { requireEpsilon } from "../privacy/probability.ts";
-import { createStatistic, type SchemeName, type StatisticSpec } from "../statistic/create.ts";
+import { type SchemeName, type StatisticSpec, statisticFor } from "../statistic/create.ts";
 import { checkHistogram, type HistogramMechanismName, requireHistogramEpsilon } from "../statistic/histogram.ts";
 import { checkMean } from "../statistic/mean.ts";
 import { MOST_TICKS } from "../statistic/statistic.ts";
@@ -128,15 +128,10 @@ function requireUniqueNames(metrics: readonly Metric[]): void {
 /** Metrics that are fine by themselves can still ask for more than a ciphertext holds. */
 function requireRoom(task: Task): void {
   const places = new Map(task.metrics.map(({ name }, i) => [name, i]));
-  // Choosing lattice parameters takes tens of milliseconds, and many metrics may ask the same.
-  const runnable = new Set<string>();
   for (const { spec, metrics } of statisticsOf(task)) {
-    const key = JSON.stringify(spec);
-    if (runnable.has(key)) continue;
     const [first = "", ...others] = metrics;
     const more = others.length > 0 ? ` and ${others.length} more` : "";
-    prefixed(`metrics[${places.get(first)}] (${first})${more}: `, () => createStatistic(task.scheme, spec));
-    runnable.add(key);
+    prefixed(`metrics[${places.get(first)}] (${first})${more}: `, () => statisticFor(task.scheme, spec));
   }
 }
 

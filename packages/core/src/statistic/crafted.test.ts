@@ -3,11 +3,13 @@ import { transparent } from "../../test/transparent.ts";
 import {
   createLattice,
   type DeviceKeyContext,
+  decodeCompact,
   deriveDeviceKeys,
   encodeCompact,
   type Slots,
   secret,
 } from "../encryption/index.ts";
+import { packedBytes } from "../encryption/lattice/bit-packing.ts";
 import { randomnessFrom } from "../randomness/index.ts";
 import type { LatticePlan } from "./lattice/lattice-machine.ts";
 import { ledgerServer, planLedger } from "./lattice/ledger.ts";
@@ -89,6 +91,36 @@ describe("means", () => {
     // Just outside on either side: clamped, not rejected, not wrapped.
     expect(read(2 + reach + 1).answers).toEqual([2 + reach]);
     expect(read(t - reach - 1).answers).toEqual([-reach]);
+  });
+});
+
+describe("bits that fill up a byte of a report", () => {
+  const mean = { ticks: 3, eventsPerTick: 1, limit: 1000, sigma: 100 };
+  const histogram = { ticks: 3, eventsPerTick: 1, edges: [0, 1, 2], localEpsilon: 1, mechanism: "unary" } as const;
+  const ledger = planLedger({ ticks: 2, localEpsilons: [1, 1] });
+  const [means, histograms] = [planRotationMean(mean), planRotationHistogram(histogram)];
+
+  it.each([
+    ["a ledger", ledger, ledgerServer(ledger)],
+    ["a histogram", histograms, rotationHistogramServer(histograms)],
+    ["a mean of two limbs", means, rotationMeanServer(means)],
+  ])("are refused once set: %s", (_, { choice, ...plan }, server) => {
+    const report = craft({ choice, ...plan }, {});
+    expect(server.open(master, context, report, random).valid).toBe(true);
+    const c1 = packedBytes(choice.parameters.dimension, choice.format.c0Bits);
+    let refused = 0;
+    for (let bit = 8 * c1; bit < 8 * report.length; bit++) {
+      const changed = report.with(bit >> 3, (report[bit >> 3] as number) | (1 << (bit & 7)));
+      try {
+        decodeCompact(choice.parameters, choice.format, changed);
+      } catch {
+        refused++;
+        expect(server.open(master, context, changed, random).valid).toBe(false);
+        expect(server.open(master, context, Buffer.from(changed), random).valid).toBe(false);
+      }
+    }
+    expect(refused).toBe((report.length - c1) * 8 - choice.format.reads.length * choice.format.c1Bits);
+    expect(refused).toBeGreaterThan(0);
   });
 });
 

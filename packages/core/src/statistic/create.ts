@@ -35,6 +35,24 @@ export function createStatistic(scheme: SchemeName, spec: StatisticSpec): Statis
   return scheme === "lattice" ? createLatticeStatistic(spec) : createElGamalStatistic(spec);
 }
 
+/** A lattice statistic holds about 50 kB; an ElGamal mean, once it has opened a report, its table of a megabyte or more. */
+const MOST_REMEMBERED = 1024;
+const remembered = new Map<string, Statistic>();
+
+/**
+ * `createStatistic`, but the same object for the same question, because choosing lattice parameters takes tens of
+ * milliseconds. A statistic has no state of its own, and is made from a copy of `spec`: sharing it shows in nothing but time.
+ */
+export function statisticFor(scheme: SchemeName, spec: StatisticSpec): Statistic {
+  const question = JSON.stringify([scheme, spec]);
+  const known = remembered.get(question);
+  if (known) return known;
+  const statistic = createStatistic(...(JSON.parse(question) as [SchemeName, StatisticSpec]));
+  if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+  remembered.set(question, statistic);
+  return statistic;
+}
+
 function requireName(what: string, name: string, known: readonly string[]): void {
   if (!known.includes(name)) throw new RangeError(`${what} is one of ${known.join(", ")}, not ${name}`);
 }

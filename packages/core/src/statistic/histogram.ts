@@ -102,7 +102,8 @@ export function respondHistogram(mechanism: HistogramMechanism, bucket: number, 
 
 /** Whether an opened report is one that the mechanism can give. */
 export function isHistogramAnswer(mechanism: HistogramMechanism, answers: readonly number[]): boolean {
-  return areBits(answers) && (mechanism.name !== "kary" || answers.reduce((sum, bit) => sum + bit, 0) === 1);
+  const sum = answers.reduce((total, answer) => total + answer, 0);
+  return areBits(answers) && (mechanism.name !== "kary" || sum === 1);
 }
 
 function estimateHistogram(mechanism: HistogramMechanism, sums: readonly number[], devices: number): Estimate[] {

@@ -1,5 +1,4 @@
 import type { DeviceKeyContext, Secret } from "../encryption/index.ts";
-import { LetheError } from "../error.ts";
 import type { Estimate } from "../estimate/index.ts";
 import type { Randomness } from "../randomness/index.ts";
 import type { Recorder } from "./recorder.ts";
@@ -25,39 +24,39 @@ export interface ServerSide extends ServerEstimates {
   issueKey(master: Secret<Uint8Array>, context: DeviceKeyContext): Uint8Array;
   /**
    * Opens a report with the key derived for that device and reads its answers. A report that fails the check counts
-   * as a draw of the mechanism on "no event": whether it failed must not show in anything released without noise.
+   * as a draw of the mechanism on "no event": whether it failed must not show in anything released without noise, nor in
+   * the time this takes. So the work is the same for every report of the right length: each of its ciphertexts is opened
+   * and checked to the end, its answers are read, and a draw is made. Not constant: how long a draw takes, which depends
+   * on its coins alone.
    */
   open(master: Secret<Uint8Array>, context: DeviceKeyContext, report: Uint8Array, random: Randomness): OpenedReport;
 }
 
 /** How answers are got from what an opened report holds, slots or messages. */
 export interface AnswerReader<Opened> {
-  /** Undefined if no honest device sends this. */
+  /** Undefined if no honest device sends this; as long in coming as any other answer. */
   readonly read: (opened: readonly Opened[]) => readonly number[] | undefined;
   readonly onNoEvent: (random: Randomness) => readonly number[];
 }
 
-/** The answers of a report, or a draw on "no event" if it cannot be opened (undefined or `LetheError`) or read. */
+/** What the ciphertexts of a report hold; anything may stand for one that no honest device sends, if not `intact`. */
+interface OpenedCiphertexts<Opened> {
+  readonly opened: readonly Opened[];
+  readonly intact: boolean;
+}
+
+/**
+ * The answers of a report, or a draw on "no event" if it has the wrong length (undefined), is not intact or cannot be
+ * read. But for the length, which everybody sees, both are computed whichever is returned.
+ */
 export function readOrDraw<Opened>(
   { read, onNoEvent }: AnswerReader<Opened>,
   random: Randomness,
-  open: () => readonly Opened[] | undefined,
+  report: OpenedCiphertexts<Opened> | undefined,
 ): OpenedReport {
-  const answers = answersOf(open, read);
-  return answers ? { valid: true, answers } : { valid: false, answers: onNoEvent(random) };
-}
-
-function answersOf<Opened>(
-  open: () => readonly Opened[] | undefined,
-  read: AnswerReader<Opened>["read"],
-): readonly number[] | undefined {
-  try {
-    const opened = open();
-    return opened && read(opened);
-  } catch (error) {
-    if (error instanceof LetheError) return undefined;
-    throw error;
-  }
+  const told = report && read(report.opened);
+  const drawn = onNoEvent(random);
+  return report?.intact && told ? { valid: true, answers: told } : { valid: false, answers: drawn };
 }
 
 /** What is done with the answers of all devices, whichever scheme carried them. */
@@ -84,8 +83,9 @@ export function requireWhole(what: string, value: number, least: number, most: n
   }
 }
 
+/** Looks at all of these 32-bit integers, wherever one is no bit. */
 export function areBits(values: readonly number[]): boolean {
-  return values.every((value) => value === 0 || value === 1);
+  return values.reduce((others, value) => others | (value & ~1), 0) === 0;
 }
 
 export const MOST_TICKS = 100_000;

@@ -1,3 +1,4 @@
+import { hexToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { seededRandomnessForTests } from "../../randomness/index.ts";
 import { createDiscreteLog, multiplyByInteger } from "./discrete-log.ts";
@@ -5,6 +6,8 @@ import { createElGamalCounter, elgamalGroup } from "./elgamal.ts";
 import { BASE, IDENTITY } from "./ristretto.ts";
 
 const random = seededRandomnessForTests("elgamal");
+/** RFC 9496, A.2: a canonical, non-negative field element that is the s of no group element. */
+const NO_SQUARE = hexToBytes("26948d35ca62e643e26a83177332e6b6afeb9d08e4268b650f1f5bbd8d81d371");
 
 describe("the discrete logarithm over a known range", () => {
   it("finds every integer of a small range, and nothing outside", () => {
@@ -44,6 +47,26 @@ describe("elgamal", () => {
     expect(() => scheme.decrypt(other.secretKey, scheme.encrypt(publicKey, 1, random))).toThrow(
       expect.objectContaining({ code: "undecryptable" }),
     );
+  });
+
+  it("opens bytes to what decoding and decrypting them gives, and to nothing where that would throw", () => {
+    const scheme = createElGamalCounter({ minimum: -3, maximum: 20_000 });
+    const { publicKey, secretKey } = scheme.generateKeys(random);
+    for (const message of [-3, -1, 0, 1, 8188, 8189, 8190, 20_000, -4, 20_001, 8192 * 3 - 3]) {
+      const bytes = scheme.encode(scheme.encrypt(publicKey, message, random));
+      expect(scheme.open(secretKey, bytes)).toBe(message >= -3 && message <= 20_000 ? message : undefined);
+      expect(scheme.open(scheme.generateKeys(random).secretKey, bytes)).toBeUndefined();
+      for (const half of [bytes.subarray(0, 32), bytes.subarray(32)]) {
+        const before = half.slice();
+        for (const bad of [new Uint8Array(32).fill(0xff), Uint8Array.of(1, ...before.subarray(1)), NO_SQUARE]) {
+          half.set(bad);
+          expect(scheme.open(secretKey, bytes)).toBeUndefined();
+        }
+        half.set(before);
+      }
+    }
+    const trivial = { ephemeral: IDENTITY, masked: BASE };
+    expect(scheme.open(secretKey, scheme.encode(trivial))).toBe(1);
   });
 
   it("rerandomizing changes both halves, so no half links two versions", () => {

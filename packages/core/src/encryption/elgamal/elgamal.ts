@@ -7,10 +7,12 @@ import {
   BASE,
   canonicalPoint,
   decodePoint,
+  decodePointOrStandIn,
   IDENTITY,
   POINT_BYTES,
   type RistrettoPoint,
   randomScalar,
+  STAND_IN,
 } from "./ristretto.ts";
 
 /** P = x·G, with a table of its multiples built at first use. */
@@ -29,7 +31,14 @@ export interface ElGamalCiphertext {
 }
 
 type Group = RerandomizableScheme<RistrettoPoint, ElGamalPublicKey, ElGamalSecretKey, ElGamalCiphertext>;
-type Counter = AdditiveScheme<number, ElGamalPublicKey, ElGamalSecretKey, ElGamalCiphertext>;
+
+export interface ElGamalCounter extends AdditiveScheme<number, ElGamalPublicKey, ElGamalSecretKey, ElGamalCiphertext> {
+  /**
+   * Decodes and decrypts; undefined where one of them would throw. The work is the same for all bytes of the right length:
+   * two square roots, a multiplication and a whole discrete logarithm.
+   */
+  open(secretKey: ElGamalSecretKey, bytes: Uint8Array): number | undefined;
+}
 
 /**
  * ElGamal over Ristretto255 with a group element as the message. Semantically secure under the decisional
@@ -45,7 +54,7 @@ export const elgamalGroup: Group = {
   generateSecretKey: (random) => secret(randomScalar(random)),
   encrypt,
   rerandomize,
-  decrypt: (secretKey, { ephemeral, masked }) => masked.subtract(ephemeral.multiply(secretKey.reveal())),
+  decrypt,
   ciphertextBytes: 2 * POINT_BYTES,
   publicKeyBytes: POINT_BYTES,
   encode,
@@ -59,17 +68,24 @@ export const elgamalGroup: Group = {
  * encrypted; only one in [minimum, maximum] can be decrypted, others give `LetheError` `undecryptable`, and so
  * does a ciphertext under another key.
  */
-export function createElGamalCounter({ minimum, maximum }: { minimum: number; maximum: number }): Counter {
+export function createElGamalCounter({ minimum, maximum }: { minimum: number; maximum: number }): ElGamalCounter {
   const discreteLog = createDiscreteLog(minimum, maximum);
   return {
     ...elgamalGroup,
     encrypt: (publicKey, message, random) => encrypt(publicKey, messagePoint(message), random),
     decrypt: (secretKey, ciphertext) => {
-      const message = discreteLog(elgamalGroup.decrypt(secretKey, ciphertext));
+      const message = discreteLog(decrypt(secretKey, ciphertext));
       if (message === undefined) {
         throw new LetheError("undecryptable", `no counter from ${minimum} to ${maximum} is in this ciphertext`);
       }
       return message;
+    },
+    open: (secretKey, bytes) => {
+      requireLength("an ElGamal ciphertext", bytes, 2 * POINT_BYTES);
+      const ephemeral = decodePointOrStandIn(bytes.subarray(0, POINT_BYTES));
+      const masked = decodePointOrStandIn(bytes.subarray(POINT_BYTES));
+      const message = discreteLog(decrypt(secretKey, { ephemeral: ephemeral.point, masked: masked.point }));
+      return ephemeral.decoded && masked.decoded ? message : undefined;
     },
     add,
     scale: (factor, { ephemeral, masked }) =>
@@ -89,6 +105,13 @@ function encrypt(publicKey: ElGamalPublicKey, message: RistrettoPoint, random: R
 function rerandomize(publicKey: ElGamalPublicKey, { ephemeral, masked }: ElGamalCiphertext, random: Randomness) {
   const r = randomScalar(random);
   return canonical(ephemeral.add(BASE.multiply(r)), masked.add(publicKey.point.multiply(r)));
+}
+
+/** M = masked − x·(r·G). Multiplying 0·G is faster, because its coordinates are zero, so it is not done. */
+function decrypt(secretKey: ElGamalSecretKey, { ephemeral, masked }: ElGamalCiphertext): RistrettoPoint {
+  const isIdentity = ephemeral.is0();
+  const product = (isIdentity ? STAND_IN : ephemeral).multiply(secretKey.reveal());
+  return masked.subtract(isIdentity ? IDENTITY : product);
 }
 
 function canonical(ephemeral: RistrettoPoint, masked: RistrettoPoint): ElGamalCiphertext {

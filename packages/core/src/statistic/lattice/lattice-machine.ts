@@ -12,6 +12,8 @@ import {
   type LatticeScheme,
   type Slots,
 } from "../../encryption/index.ts";
+import { addToCoefficient } from "../../encryption/lattice/limbs.ts";
+import { modulusBits } from "../../encryption/lattice/parameters.ts";
 import { requireLength } from "../../error.ts";
 import { type Randomness, uniformBelow } from "../../randomness/index.ts";
 import { join, split } from "../concatenation.ts";
@@ -117,20 +119,49 @@ export function latticeServer(plan: LatticePlan, answers: AnswerReader<Slots>): 
   const scheme = schemeOf(plan);
   const indices = Array.from({ length: plan.ciphertexts }, (_, i) => i);
   const length = reportBytes(plan);
+  const decode = lenientDecoder(plan.choice);
   const at = (context: DeviceKeyContext, i: number): DeviceKeyContext => ({ ...context, index: context.index + i });
 
   return {
     issueKey: (master, context) =>
       join(indices.map((i) => scheme.encodePublicKey(deriveDeviceKeys(scheme, master, at(context, i)).publicKey))),
-    open: (master, context, report, random) =>
-      readOrDraw(answers, random, () => {
-        requireLength("a report", report, length);
-        const opened = split(report, plan.ciphertexts).map((bytes, i) => {
-          const ciphertext = decodeCompact(plan.choice.parameters, plan.choice.format, bytes);
-          return scheme.decrypt(deriveDeviceSecretKey(scheme, master, at(context, i)), ciphertext);
-        });
-        return opened.every((slots) => showsCanary(plan.canary, slots)) ? opened : undefined;
-      }),
+    open: (master, context, report, random) => {
+      if (report.length !== length) return readOrDraw(answers, random, undefined);
+      let intact = true;
+      const opened = split(report, plan.ciphertexts).map((bytes, i) => {
+        const { ciphertext, clean } = decode(bytes);
+        const slots = scheme.decrypt(deriveDeviceSecretKey(scheme, master, at(context, i)), ciphertext);
+        const shown = showsCanary(plan.canary, slots);
+        intact = intact && clean && shown;
+        return slots;
+      });
+      return readOrDraw(answers, random, { opened, intact });
+    },
+  };
+}
+
+/**
+ * Decodes compact ciphertexts with the same work for all bytes of the right length: bits that only fill up a byte, for
+ * which `decodeCompact` throws, are cleared, and the ciphertext is not clean.
+ */
+function lenientDecoder({ parameters, format }: LatticeChoice) {
+  const allBits = (bits: number): Int32Array => {
+    const element = new Int32Array(parameters.limbs * parameters.dimension);
+    const value = 2 ** modulusBits(parameters) - 2 ** (modulusBits(parameters) - bits);
+    for (let i = 0; i < parameters.dimension; i++) addToCoefficient(parameters, element, i, value);
+    return element;
+  };
+  const largest = encodeCompact(parameters, format, { c0: allBits(format.c0Bits), c1: allBits(format.c1Bits) });
+  const partlyUsed = [...largest.entries()].filter(([, used]) => used !== 0xff);
+
+  return (bytes: Uint8Array): { ciphertext: LatticeCiphertext; clean: boolean } => {
+    const cleared = new Uint8Array(bytes); // a copy of a Buffer too, whose `slice` is a view
+    let stray = 0;
+    for (const [i, used] of partlyUsed) {
+      stray |= (bytes[i] as number) & ~used;
+      cleared[i] = (bytes[i] as number) & used;
+    }
+    return { ciphertext: decodeCompact(parameters, format, cleared), clean: stray === 0 };
   };
 }
 

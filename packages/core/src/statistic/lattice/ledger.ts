@@ -6,8 +6,7 @@ import {
   ledgerResponseWithBits,
   readLedgerValue,
 } from "../../privacy/ledger-response.ts";
-import { respond } from "../../privacy/randomized-response.ts";
-import { type Randomness, uniformBelow, withBufferedRandomness } from "../../randomness/index.ts";
+import { uniformBelow, withBufferedRandomness } from "../../randomness/index.ts";
 import { checkOccurrence, type OccurrenceSpec, occurrenceEstimates } from "../occurrence.ts";
 import { writesAllowed } from "../recorder.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
@@ -88,6 +87,7 @@ export function ledgerDevice(plan: LedgerPlan): DeviceSide {
 }
 
 export function ledgerServer(plan: LedgerPlan): ServerSide {
+  const t = 2 ** plan.choice.plaintextBits;
   return {
     ...latticeServer(plan, {
       read: (opened) =>
@@ -95,7 +95,12 @@ export function ledgerServer(plan: LedgerPlan): ServerSide {
           const { ciphertext, slot } = place(plan, metric);
           return readLedgerValue(response, opened[ciphertext]?.[slot] as number);
         }),
-      onNoEvent: (random: Randomness) => plan.responses.map((response) => respond(response, 0, random)),
+      onNoEvent: (random) => {
+        // 1 with probability size/t, which is `flip`: one request for all metrics, since every report pays for it.
+        const words = new Uint32Array(plan.responses.length);
+        random(new Uint8Array(words.buffer));
+        return plan.responses.map(({ size }, i) => Number(((words[i] as number) & (t - 1)) < size));
+      },
     }),
     ...occurrenceEstimates(plan.responses),
   };

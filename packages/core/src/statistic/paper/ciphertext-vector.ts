@@ -1,12 +1,19 @@
 import { type AdditiveScheme, deriveDeviceKeys, deriveDeviceSecretKey } from "../../encryption/index.ts";
-import { requireLength } from "../../error.ts";
+import { LetheError, requireLength } from "../../error.ts";
 import type { Randomness } from "../../randomness/index.ts";
 import { join, split } from "../concatenation.ts";
 import { type CiphertextMachine, deviceSide } from "../recorder.ts";
 import { type AnswerReader, type DeviceSide, readOrDraw, type ServerSide } from "../statistic.ts";
 
 /** The schemes for which the paper's algorithms are written: integers that add up under encryption. */
-export type CounterScheme<PublicKey, SecretKey, Ciphertext> = AdditiveScheme<number, PublicKey, SecretKey, Ciphertext>;
+export interface CounterScheme<PublicKey, SecretKey, Ciphertext>
+  extends AdditiveScheme<number, PublicKey, SecretKey, Ciphertext> {
+  /**
+   * Decodes and decrypts, with the same work whether there is a message or not. Without it, time shows which ciphertexts of
+   * a report have none.
+   */
+  open?(secretKey: SecretKey, bytes: Uint8Array): number | undefined;
+}
 
 const MOST_CIPHERTEXTS = 10_000;
 
@@ -78,13 +85,16 @@ export function paperServer<PublicKey, SecretKey, Ciphertext>(
   reportLength: number,
   answers: AnswerReader<number>,
 ): Pick<ServerSide, "issueKey" | "open"> {
+  const open = scheme.open ?? ((secretKey, bytes) => decodeAndDecrypt(scheme, secretKey, bytes));
   return {
     issueKey: (master, context) => scheme.encodePublicKey(deriveDeviceKeys(scheme, master, context).publicKey),
-    open: (master, context, report, random) =>
-      readOrDraw(answers, random, () => {
-        const secretKey = deriveDeviceSecretKey(scheme, master, context);
-        return decodeVector(scheme, report, reportLength).map((ciphertext) => scheme.decrypt(secretKey, ciphertext));
-      }),
+    open: (master, context, report, random) => {
+      if (report.length !== reportLength * scheme.ciphertextBytes) return readOrDraw(answers, random, undefined);
+      const secretKey = deriveDeviceSecretKey(scheme, master, context);
+      const messages = split(report, reportLength).map((bytes) => open(secretKey, bytes));
+      const intact = !messages.includes(undefined);
+      return readOrDraw(answers, random, { opened: messages.map((message) => message ?? 0), intact });
+    },
   };
 }
 
@@ -103,6 +113,19 @@ export function applyResponses<Ciphertext>(
     const replaced = encrypt(response === "keep" ? 0 : response);
     return response === "keep" ? kept : replaced;
   });
+}
+
+function decodeAndDecrypt<P, SecretKey, C>(
+  scheme: CounterScheme<P, SecretKey, C>,
+  secretKey: SecretKey,
+  bytes: Uint8Array,
+): number | undefined {
+  try {
+    return scheme.decrypt(secretKey, scheme.decode(bytes));
+  } catch (error) {
+    if (error instanceof LetheError) return undefined;
+    throw error;
+  }
 }
 
 function decodeVector<P, S, Ciphertext>(
