@@ -18,9 +18,9 @@ import { type Measurement, microseconds } from "./stopwatch.ts";
 const random = randomnessFrom(globalThis.crypto);
 
 const COUNTERS = 1000;
-const UPLOADS = 3000;
-const ROUNDS = 3;
-const CONNECTIONS = 256;
+const UPLOADS = 4000;
+const ROUNDS = 4;
+const CONNECTIONS = 512;
 const TOKEN = "a-token-for-the-bench";
 
 const TASK: Task = {
@@ -51,7 +51,7 @@ export async function benchService(report: (row: Measurement) => void): Promise<
       port: 0,
       log: pino({ level: "silent" }),
       threads: 1,
-      enrolment: { rate: { perSecond: 1e6, burst: 1e6 } },
+      enrolment: { rate: { perSecond: 1e6, burst: 1e6 }, mostPerAddress: 1e6 },
     });
     try {
       await createTask(service.url);

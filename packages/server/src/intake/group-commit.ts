@@ -3,7 +3,7 @@ import { LetheError } from "@lethe/core/error";
 /** More than this waiting means that the database does not keep up. */
 const MOST_WAITING = { items: 20_000, bytes: 100_000_000 };
 /** Few enough that the next group is read from the network while this one is stored. */
-const MOST_TOGETHER = { items: 128, bytes: 8_000_000 };
+const MOST_TOGETHER = { items: 256, bytes: 8_000_000 };
 /** So many that what can wait should. */
 const MANY = 32;
 const JUST_NOW_MS = 250;

@@ -46,7 +46,6 @@ const MIGRATIONS: readonly string[] = [
    CREATE TABLE reports (
      device bytea PRIMARY KEY,
      window_id bigint NOT NULL,
-     digest bytea NOT NULL,
      body bytea NOT NULL,
      counted boolean NOT NULL DEFAULT false,
      lease bytea,

@@ -6,11 +6,8 @@ import { TOKEN_HASH_BYTES } from "./devices.ts";
 export interface Arrival {
   readonly device: Uint8Array;
   readonly tokenHash: Uint8Array;
-  readonly digest: Uint8Array;
   readonly body: Uint8Array;
 }
-
-const DIGEST_BYTES = 32;
 
 /**
  * Stores those that come from an enrolled device with its own token, and are its first, if the window takes reports; says which devices these
@@ -24,19 +21,18 @@ export async function addReports(
 ): Promise<Uint8Array[]> {
   const width = arrivals[0]?.body.length ?? 0;
   const rows = await transaction.query<{ device: Uint8Array }>(
-    `WITH collecting AS (SELECT id FROM windows WHERE id = $6 AND state = 'collecting' FOR NO KEY UPDATE),
+    `WITH collecting AS (SELECT id FROM windows WHERE id = $5 AND state = 'collecting' FOR NO KEY UPDATE),
      added AS (
-       INSERT INTO reports (window_id, device, digest, body)
-       SELECT id, c1, c3, c4 FROM collecting, ${packedRows(DEVICE_BYTES, TOKEN_HASH_BYTES, DIGEST_BYTES, width)}
-       WHERE (SELECT token_hash FROM devices WHERE device = c1 AND window_id = $6) = c2
+       INSERT INTO reports (window_id, device, body)
+       SELECT id, c1, c3 FROM collecting, ${packedRows(DEVICE_BYTES, TOKEN_HASH_BYTES, width)}
+       WHERE (SELECT token_hash FROM devices WHERE device = c1 AND window_id = $5) = c2
        ON CONFLICT (device) DO NOTHING RETURNING device),
-     received AS (UPDATE windows SET received = received + (SELECT count(*) FROM added) WHERE id = $6)
+     received AS (UPDATE windows SET received = received + (SELECT count(*) FROM added) WHERE id = $5)
      SELECT device FROM added`,
     [
       arrivals.length,
       pack(arrivals.map(({ device }) => device)),
       pack(arrivals.map(({ tokenHash }) => tokenHash)),
-      pack(arrivals.map(({ digest }) => digest)),
       pack(arrivals.map(({ body }) => body)),
       windowId,
     ],
@@ -44,10 +40,10 @@ export async function addReports(
   return rows.map(({ device }) => device);
 }
 
-/** What is known of an enrolled device; the digest of its report if it has sent one. */
+/** What is known of an enrolled device; its report if it has sent one. */
 export interface Sender {
   readonly tokenHash: Uint8Array;
-  readonly digest: Uint8Array | null;
+  readonly body: Uint8Array | null;
 }
 
 /** By their place in the list; those not enrolled in this window are missing. */
@@ -57,14 +53,14 @@ export async function findSenders(
   devices: readonly Uint8Array[],
 ): Promise<Map<number, Sender>> {
   if (devices.length === 0) return new Map();
-  const rows = await transaction.query<{ i: number; tokenHash: Uint8Array | null; digest: Uint8Array | null }>(
+  const rows = await transaction.query<{ i: number; tokenHash: Uint8Array | null; body: Uint8Array | null }>(
     `SELECT i,
        (SELECT token_hash FROM devices WHERE device = c1 AND window_id = $3) AS "tokenHash",
-       (SELECT digest FROM reports WHERE device = c1) AS digest
+       (SELECT body FROM reports WHERE device = c1) AS body
      FROM ${packedRows(DEVICE_BYTES)}`,
     [devices.length, pack(devices), windowId],
   );
-  return new Map(rows.flatMap(({ i, tokenHash, digest }) => (tokenHash ? [[i, { tokenHash, digest }]] : [])));
+  return new Map(rows.flatMap(({ i, tokenHash, body }) => (tokenHash ? [[i, { tokenHash, body }]] : [])));
 }
 
 /** Takes up to so many reports that nobody has counted or is counting; the lease ends by itself if its holder dies. */
