@@ -18,8 +18,8 @@ import { type Measurement, microseconds } from "./stopwatch.ts";
 const random = randomnessFrom(globalThis.crypto);
 
 const COUNTERS = 1000;
-const UPLOADS = 4000;
-const ROUNDS = 5;
+const UPLOADS = 3000;
+const ROUNDS = 4;
 const CONNECTIONS = 512;
 const TOKEN = "a-token-for-the-bench";
 

@@ -60,24 +60,31 @@ export async function giveUpWindow(
 export async function eraseWindow(
   database: Database,
   keyFile: KeyFile,
-  { id, name, number }: WindowRow,
+  { id, name, number, enrolled }: WindowRow,
 ): Promise<void> {
   // The release must be there for good before what it was made from is gone for good.
   await database.persist();
   keyFile.destroyWindow(name, number);
-  for (const table of ["reports", "devices"] as const) await eraseInSlices(database, table, id);
+  const slices = enrolled > MOST_AT_ONCE ? MOST_SLICES : 1;
+  for (const table of ["reports", "devices"] as const) await eraseInSlices(database, table, id, slices);
   for (const table of ["addresses", "tallies"]) await database.query(`DELETE FROM ${table} WHERE window_id = $1`, [id]);
   await database.query("UPDATE windows SET erased = true WHERE id = $1", [id]);
   // Rows that were deleted stay in the files until their space is used again.
   for (const table of ["reports", "devices", "addresses", "tallies"]) await database.query(`VACUUM ${table}`);
 }
 
-const SLICES = 256;
+const MOST_AT_ONCE = 10_000;
+const MOST_SLICES = 256;
 
 /** By the first byte of the device's id: uploads of other windows go on in between. */
-async function eraseInSlices(database: Queryable, table: "reports" | "devices", windowId: number): Promise<void> {
-  for (let slice = 0; slice < SLICES; slice++) {
-    const isLast = slice === SLICES - 1;
+async function eraseInSlices(
+  database: Queryable,
+  table: "reports" | "devices",
+  windowId: number,
+  slices: number,
+): Promise<void> {
+  for (let slice = 0; slice < slices; slice++) {
+    const isLast = slice === slices - 1;
     await database.query(
       `DELETE FROM ${table} WHERE device >= $1 AND ($2::boolean OR device < $3) AND window_id = $4`,
       [Uint8Array.of(slice), isLast, Uint8Array.of(isLast ? slice : slice + 1), windowId],
