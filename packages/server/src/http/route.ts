@@ -1,3 +1,4 @@
+import { LetheError } from "@lethe/core/error";
 import type { ProblemCode } from "@lethe/core/message";
 import type { z } from "zod";
 
@@ -48,4 +49,16 @@ export interface Route<Parameters> {
 /** So that the types of a route's parts fit one another. */
 export function route<Parameters>(definition: Route<Parameters>): Route<unknown> {
   return definition as unknown as Route<unknown>;
+}
+
+export function json(status: number, body: unknown): Answered {
+  return { status, body: JSON.stringify(body) };
+}
+
+export function textOf(body: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(body);
+  } catch {
+    throw new LetheError("bad-encoding", "the body is not text in UTF-8");
+  }
 }

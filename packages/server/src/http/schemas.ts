@@ -14,10 +14,22 @@ export const windowNumber: z.ZodType<number, string> = z
   .string()
   .regex(/^(0|[1-9]\d{0,9})$/)
   .transform(Number);
-export const deviceId: z.ZodType<string> = z
+const deviceId: z.ZodType<string> = z
   .string()
   .regex(/^[A-Za-z0-9_-]{22}$/)
   .describe("16 bytes in base64url");
+
+/** Parameters of paths. */
+export const ofTask: z.ZodObject<{ task: typeof taskName }, z.core.$strict> = z.strictObject({ task: taskName });
+export const ofWindow: z.ZodType<{ task: string; window: number }> = z.strictObject({
+  task: taskName,
+  window: windowNumber,
+});
+export const ofDevice: z.ZodType<{ task: string; window: number; device: string }> = z.strictObject({
+  task: taskName,
+  window: windowNumber,
+  device: deviceId,
+});
 
 const common = { name: taskName, localEpsilon: z.number() };
 export const task: z.ZodType<unknown> = z.strictObject({

@@ -1,0 +1,89 @@
+import { LetheError } from "@lethe/core/error";
+import { encodeSignedManifest, parseTask, type Task } from "@lethe/core/message";
+import { z } from "zod";
+import type { Database } from "../storage/database.ts";
+import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
+import { findWindow, type WindowIdentity } from "../storage/windows.ts";
+import { windowAt, windowSeconds } from "../window-time.ts";
+import { json, type Route, route, textOf } from "./route.ts";
+import * as schemas from "./schemas.ts";
+import type { WindowLookup } from "./window-lookup.ts";
+
+export interface AdminParts {
+  readonly database: Database;
+  readonly tasks: TaskRegistry;
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly createTask: (task: Task) => Promise<{ version: TaskVersion; isNew: boolean }>;
+  /** Closes a window before its time. */
+  readonly close: (window: WindowIdentity) => Promise<void>;
+}
+
+const MOST_TASK_BYTES = 1_000_000;
+
+/** What the operator asks, with the admin token. */
+export function adminRoutes(
+  { database, tasks, now, ...parts }: AdminParts,
+  { requireUploadOpen, status }: WindowLookup,
+): Route<unknown>[] {
+  return [
+    route({
+      method: "GET",
+      path: "/v1/tasks",
+      summary: "All tasks",
+      admin: true,
+      parameters: z.strictObject({}),
+      answers: { 200: { description: "tasks", schema: schemas.tasks } },
+      refusals: ["unauthorized", "bad-encoding"],
+      handle: async () => json(200, { tasks: tasks.names().map((name) => summarize(tasks.versions(name), now())) }),
+    }),
+    route({
+      method: "POST",
+      path: "/v1/tasks",
+      summary: "Creates a task, or a new version of one",
+      admin: true,
+      parameters: z.strictObject({}),
+      body: { type: "application/json", most: MOST_TASK_BYTES, schema: schemas.task },
+      answers: {
+        200: { description: "this very task is there already", schema: schemas.signedManifest },
+        201: { description: "its manifest", schema: schemas.signedManifest },
+      },
+      refusals: ["unauthorized", "bad-encoding", "wrong-size", "wrong-type", "bad-task"],
+      handle: async ({ body }) => {
+        const { version, isNew } = await parts.createTask(parseTask(textOf(body)));
+        return { status: isNew ? 201 : 200, body: encodeSignedManifest(version.signed) };
+      },
+    }),
+    route({
+      method: "POST",
+      path: "/v1/tasks/{task}/windows/{window}/close",
+      summary: "Closes a window before its time",
+      admin: true,
+      parameters: schemas.ofWindow,
+      answers: { 200: { description: "the window, closed", schema: schemas.windowStatus } },
+      refusals: ["unauthorized", "bad-encoding", "unknown-task", "window-closed", "window-not-open"],
+      before: requireUploadOpen,
+      handle: async ({ parameters }) => {
+        const window = await findWindow(database, parameters.task, parameters.window);
+        if (!window) throw new LetheError("window-not-open", "the window is being prepared: try again in a moment");
+        await parts.close(window);
+        return json(200, await status(parameters));
+      },
+    }),
+  ];
+}
+
+function summarize(versions: readonly TaskVersion[], now: number): unknown {
+  const [first] = versions as [TaskVersion];
+  return {
+    task: first.manifest.task,
+    operatorKey: first.manifest.servers[0]?.key,
+    windowSeconds: windowSeconds(first.manifest),
+    window: windowAt(first.manifest, now),
+    versions: versions.map(({ manifest: { version, fromWindow, metrics } }) => ({
+      version,
+      fromWindow,
+      metrics: metrics.length,
+    })),
+  };
+}

@@ -1,0 +1,137 @@
+import { LetheError } from "@lethe/core/error";
+import { DEVICE_BYTES, decodeBase64urlOf, encodeEnrolment, encodeSignedManifest } from "@lethe/core/message";
+import { z } from "zod";
+import type { EnrolmentRequest } from "../intake/admission.ts";
+import type { Enrolled } from "../intake/enrol.ts";
+import type { Receipt, Upload } from "../intake/upload.ts";
+import type { Database } from "../storage/database.ts";
+import { createWindowFinder, type WindowIdentity } from "../storage/windows.ts";
+import { windowAt } from "../window-time.ts";
+import type { Metrics } from "./metrics.ts";
+import { type Route, route, textOf } from "./route.ts";
+import * as schemas from "./schemas.ts";
+import type { WindowLookup } from "./window-lookup.ts";
+
+export interface DeviceParts {
+  readonly database: Database;
+  readonly metrics: Metrics;
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly enrol: (window: WindowIdentity, address: string) => Promise<Enrolled>;
+  /** Throws if this request may not enrol a device. */
+  readonly admit: (request: EnrolmentRequest) => Promise<void>;
+  readonly upload: (upload: Upload) => Promise<Receipt>;
+}
+
+const MOST_ENROLMENT_BYTES = 65_536;
+const ROLE = "tally";
+
+/** What devices ask: the manifest, to be enrolled, to report. Pages of any origin may. */
+export function deviceRoutes(
+  { database, metrics, now, ...parts }: DeviceParts,
+  lookup: WindowLookup,
+): Route<unknown>[] {
+  const { firstVersion, versionIn, requireEnrolmentOpen, requireUploadOpen } = lookup;
+  const windowOf = createWindowFinder(database);
+  return [
+    route({
+      method: "GET",
+      path: "/v1/tasks/{task}",
+      summary: "The signed manifest of a task, as it is in force in a window, by default the running one",
+      anyOrigin: true,
+      parameters: schemas.ofTask.extend({ window: schemas.windowNumber.optional() }),
+      answers: { 200: { description: "manifest and signature", schema: schemas.signedManifest } },
+      refusals: ["bad-encoding", "unknown-task", "window-closed"],
+      handle: async ({ parameters: { task, window } }) => {
+        const { manifest } = firstVersion(task);
+        const running = Math.max(windowAt(manifest, now()), manifest.fromWindow);
+        const { signed } = versionIn({ task, window: window ?? running });
+        return { status: 200, body: encodeSignedManifest(signed) };
+      },
+    }),
+    route({
+      method: "POST",
+      path: "/v1/tasks/{task}/windows/{window}/devices",
+      summary: "Enrols a device in the running window or the next",
+      anyOrigin: true,
+      parameters: schemas.ofWindow,
+      body: {
+        type: "application/json",
+        most: MOST_ENROLMENT_BYTES,
+        optional: true,
+        schema: z.strictObject({ attestation: z.unknown().describe("for the operator's own check") }),
+      },
+      answers: { 201: { description: "device id, upload token and signed public keys", schema: schemas.enrolment } },
+      refusals: [
+        "bad-encoding",
+        "unauthorized",
+        "unknown-task",
+        "window-closed",
+        "wrong-size",
+        "wrong-type",
+        "window-not-open",
+        "rate-limited",
+        "no-keys-left",
+      ],
+      before: requireEnrolmentOpen,
+      handle: async ({ parameters, body, bearer, address }) => {
+        await parts.admit({ ...parameters, address, bearer, attestation: attestationIn(body) });
+        const window = await windowOf(parameters.task, parameters.window);
+        if (!window) throw new LetheError("no-keys-left", "the window is being prepared: try again in a moment");
+        const enrolled = await parts.enrol(window, address);
+        metrics.enrolled();
+        const { hash } = versionIn(parameters);
+        const { device, uploadToken, publicKeys, signature } = enrolled;
+        const keys = [{ role: ROLE, publicKeys, signature }] as const;
+        return { status: 201, body: encodeEnrolment({ device, uploadToken, manifestHash: hash, keys }) };
+      },
+    }),
+    route({
+      method: "PUT",
+      path: "/v1/tasks/{task}/windows/{window}/reports/{device}",
+      summary: "Takes in a device's one report for a window",
+      anyOrigin: true,
+      parameters: schemas.ofDevice,
+      body: { type: "application/octet-stream", bytes: (parameters) => versionIn(parameters).reportBytes },
+      answers: {
+        200: { description: "these very bytes were received before" },
+        201: { description: "received, and stored" },
+      },
+      refusals: [
+        "bad-encoding",
+        "unauthorized",
+        "unknown-task",
+        "unknown-device",
+        "report-differs",
+        "window-closed",
+        "wrong-size",
+        "wrong-type",
+        "window-not-open",
+        "rate-limited",
+      ],
+      before: requireUploadOpen,
+      handle: async ({ parameters, body, bearer }) => {
+        const device = decodeBase64urlOf("device", DEVICE_BYTES, parameters.device);
+        if (bearer === undefined) throw new LetheError("unauthorized", "a report takes the device's upload token");
+        const window = await windowOf(parameters.task, parameters.window);
+        if (!window) throw new LetheError("unknown-device", "no device is enrolled in this window");
+        const receipt = await parts.upload({ window, task: versionIn(parameters), device, token: bearer, body });
+        metrics.received(receipt);
+        return { status: receipt === "stored" ? 201 : 200 };
+      },
+    }),
+  ];
+}
+
+function attestationIn(body: Uint8Array): unknown {
+  if (body.length === 0) return undefined;
+  try {
+    const found = JSON.parse(textOf(body)) as unknown;
+    if (typeof found === "object" && found !== null && !Array.isArray(found)) {
+      return (found as { attestation?: unknown }).attestation;
+    }
+  } catch {
+    // Told below.
+  }
+  throw new LetheError("bad-encoding", 'the body is absent, or an object like {"attestation": …}');
+}
