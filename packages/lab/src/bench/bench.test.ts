@@ -21,7 +21,7 @@ it("npm run bench -- --json gives names, values and units, and the promised rati
   // A write of 1,000 counters is two encryptions and an encoding; the same in ElGamal is thousands of times dearer.
   expect(value("lattice 1,000 counters: write (two encryptions) / noble base multiplication")).toBeLessThanOrEqual(1);
   expect(value("elgamal 1,000 counters: write (two encryptions) / noble base multiplication")).toBeGreaterThan(1000);
-  // Measured 0.41 and 0.81 with the machine to itself; here other tests run beside it.
+  // About 0.45 and 0.8 with the machine to itself; here other tests run beside it.
   expect(value("service: uploads accepted / the slower bare part")).toBeGreaterThan(0.2);
   expect(value("service: reports opened / bare opening")).toBeGreaterThan(0.2);
 });
