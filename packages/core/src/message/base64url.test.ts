@@ -1,21 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LetheError } from "../error.ts";
+import { refusal } from "../../test/refusal.ts";
 import { decodeBase64url, decodeBase64urlOf, encodeBase64url } from "./index.ts";
 
 const someBytes = fc.uint8Array({ maxLength: 100 });
-
-/** The message of the refusal; anything but a `bad-encoding` fails the test. */
-function refusal(read: () => unknown): string {
-  try {
-    read();
-  } catch (error) {
-    if (!(error instanceof LetheError)) throw error;
-    expect(error.code).toBe("bad-encoding");
-    return error.message;
-  }
-  throw new Error("was accepted");
-}
 
 const isRefused = (text: string): void => {
   expect(refusal(() => decodeBase64url("a token", text))).toBe("a token is not base64url");

@@ -1,8 +1,8 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
+import { refusal } from "../../test/refusal.ts";
 import { type KeyRole, secret } from "../encryption/index.ts";
-import { LetheError } from "../error.ts";
 import {
   decodePublicKeys,
   encodeBase64url,
@@ -42,18 +42,6 @@ const taskOf = (scheme: "lattice" | "elgamal") =>
 const master = secret(new Uint8Array(32).fill(1));
 const device = Uint8Array.from({ length: 16 }, (_, i) => i);
 const context = { task: "editor-health", window: 7, device, role: "tally" } as const;
-
-/** The message of the refusal; anything but a `bad-encoding` fails the test. */
-function refusal(read: () => unknown): string {
-  try {
-    read();
-  } catch (error) {
-    if (!(error instanceof LetheError)) throw error;
-    expect(error.code).toBe("bad-encoding");
-    return error.message;
-  }
-  throw new Error("was accepted");
-}
 
 describe.each(["elgamal", "lattice"] as const)("the public keys of a device, %s", (scheme) => {
   let layout: TaskLayout;

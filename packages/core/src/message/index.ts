@@ -23,6 +23,7 @@ export {
   manifestHash,
   parseManifest,
   parseSignedManifest,
+  SIGNATURE_BYTES,
   type SignedManifest,
 } from "./manifest.ts";
 export { isProblemCode, PROBLEMS, type Problem, type ProblemCode, problemOf } from "./problem.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LetheError } from "../error.ts";
+import { refusal } from "../../test/refusal.ts";
 import { xof } from "../xof.ts";
 import {
   decodeOperatorKey,
@@ -39,19 +39,6 @@ const server = {
   key: encodeOperatorKey(new Uint8Array(32).fill(7)),
 } as const;
 const good: Manifest = { ...task, fromWindow: 19_000, servers: [server] };
-
-/** The message of the refusal; anything but a `bad-encoding` of one line fails the test. */
-function refusal(read: () => unknown): string {
-  try {
-    read();
-  } catch (error) {
-    if (!(error instanceof LetheError)) throw error;
-    expect(error.code).toBe("bad-encoding");
-    expect(error.message).toMatch(/^[^\p{C}\p{Zl}\p{Zp}]+$/u);
-    return error.message;
-  }
-  throw new Error("was accepted");
-}
 
 const refusalOf = (manifest: unknown): string => refusal(() => parseManifest(JSON.stringify(manifest)));
 const refusalOfServer = (changes: object): string => refusalOf({ ...good, servers: [{ ...server, ...changes }] });

@@ -1,6 +1,7 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
+import { refusal } from "../../test/refusal.ts";
 import { type DeviceKeyContext, secret } from "../encryption/index.ts";
 import { LetheError } from "../error.ts";
 import { seededRandomnessForTests } from "../randomness/index.ts";
@@ -38,18 +39,6 @@ function layoutFor(scheme: "lattice" | "elgamal"): TaskLayout {
     ],
   };
   return layoutOf(parseTask(JSON.stringify(task)));
-}
-
-/** The message of the refusal; anything but a `bad-encoding` fails the test. */
-function refusal(read: () => unknown): string {
-  try {
-    read();
-  } catch (error) {
-    if (!(error instanceof LetheError)) throw error;
-    expect(error.code).toBe("bad-encoding");
-    return error.message;
-  }
-  throw new Error("was accepted");
 }
 
 describe("a report", () => {

@@ -1,5 +1,6 @@
 import { createDiscreteGaussian, gaussianEpsilon } from "../privacy/index.ts";
-import { createStatistic, type SchemeName, type StatisticSpec } from "../statistic/index.ts";
+import { statisticFor } from "../statistic/create.ts";
+import type { SchemeName, StatisticSpec } from "../statistic/index.ts";
 
 /** What a device would run, and what of the plan it attains. */
 export interface PlanParameters {
@@ -36,7 +37,7 @@ export function parametersFor(
 }
 
 function parametersOn(scheme: SchemeName, spec: StatisticSpec, devices: number, delta: number): PlanParameters {
-  const { device, server, choice } = createStatistic(scheme, spec);
+  const { device, server, choice } = statisticFor(scheme, spec);
   const answers = spec.statistic === "occurrence" ? spec.localEpsilons : spec.statistic === "mean" ? [0] : spec.edges;
   // Sums of 0 are estimated as "none", so these are the errors of empty buckets.
   const [first] = server.estimate(

@@ -4,7 +4,7 @@ import { lockTally } from "../storage/tallies.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
 import { lockWindow, readWindow, refusalsOf, type WindowRow } from "../storage/windows.ts";
 import type { KeyFile } from "../tally/key-file.ts";
-import { openTally, type Tally } from "../tally/sealed-tally.ts";
+import { openTally } from "../tally/sealed-tally.ts";
 import type { Threads } from "../tally/threads.ts";
 import { secretOf } from "../tally/windows.ts";
 import { makeRelease, outcomeOf, withhold } from "./release.ts";
@@ -33,8 +33,8 @@ export async function releaseWindow(
     const closed = { task, window, refused: await refusalsOf(transaction, id), at };
     const withheld = withhold(closed);
     if (!withheld && (counted !== window.received || !cost)) return undefined;
-    const tally = (): Tally => openTally(secretOf(keyFile, window), sealed);
-    const release = withheld ?? makeRelease(closed, tally(), cost as NonNullable<typeof cost>);
+    const release =
+      withheld ?? makeRelease(closed, openTally(secretOf(keyFile, window), sealed), cost as NonNullable<typeof cost>);
     await addRelease(transaction, release);
     await transaction.query("UPDATE windows SET state = $2 WHERE id = $1", [id, release.status]);
     return release.status;

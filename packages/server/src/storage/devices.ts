@@ -1,4 +1,4 @@
-import { DEVICE_BYTES } from "@lethe/core/message";
+import { DEVICE_BYTES, SIGNATURE_BYTES } from "@lethe/core/message";
 import { pack, packedRows, type Queryable } from "./database.ts";
 
 /** A device id with keys, which nobody has yet. */
@@ -9,7 +9,6 @@ export interface SpareDevice {
 }
 
 export const TOKEN_HASH_BYTES = 32;
-const SIGNATURE_BYTES = 64;
 
 export async function addSpareDevices(
   database: Queryable,

@@ -66,7 +66,9 @@ export function createWindowFinder(
   const known = new Map<string, WindowIdentity>();
   return async (name, number) => {
     const key = `${name} ${number}`;
-    const found = known.get(key) ?? (await findWindow(database, name, number));
+    const remembered = known.get(key);
+    if (remembered) return remembered;
+    const found = await findWindow(database, name, number);
     if (!found) return undefined;
     if (known.size >= MOST_REMEMBERED) known.clear();
     known.set(key, found);
