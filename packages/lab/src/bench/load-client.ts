@@ -25,19 +25,11 @@ process.on("message", (load: Load) => {
 });
 
 async function run(load: Load): Promise<LoadResult> {
-  const prepared = load.requests.map((request) => prepare(load, request));
+  const requests = load.requests.map((request) => prepare(load, request)).values();
   const statuses: Record<string, number> = {};
   const sockets = await Promise.all(Array.from({ length: load.connections }, () => open(load.port)));
   const start = performance.now();
-  let next = 0;
-  await Promise.all(
-    sockets.map(async (socket) => {
-      while (next < prepared.length) {
-        const status = await exchange(socket, prepared[next++] as Uint8Array);
-        statuses[status] = (statuses[status] ?? 0) + 1;
-      }
-    }),
-  );
+  await Promise.all(sockets.map((socket) => sendAll(socket, requests, statuses)));
   const seconds = (performance.now() - start) / 1000;
   for (const socket of sockets) socket.destroy();
   return { seconds, statuses };
@@ -60,17 +52,23 @@ function open(port: number): Promise<Socket> {
   });
 }
 
-/** The answers have no body, or a short one that comes with the head. */
-function exchange(socket: Socket, request: Uint8Array): Promise<string> {
+/** One after another. The answers have no body, or a short one that comes with the head. */
+function sendAll(socket: Socket, requests: Iterator<Uint8Array>, statuses: Record<string, number>): Promise<void> {
   return new Promise((resolve) => {
-    let text = "";
-    const read = (chunk: Buffer): void => {
-      text += chunk.toString("latin1");
-      if (!text.includes("\r\n\r\n")) return;
-      socket.off("data", read);
-      resolve(text.slice(9, 12));
+    let answer = "";
+    const send = (): void => {
+      const { value, done } = requests.next();
+      if (done) resolve();
+      else socket.write(value);
     };
-    socket.on("data", read);
-    socket.write(request);
+    socket.on("data", (chunk: Buffer) => {
+      answer += chunk.toString("latin1");
+      if (!answer.includes("\r\n\r\n")) return;
+      const status = answer.slice(9, 12);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      answer = "";
+      send();
+    });
+    send();
   });
 }

@@ -1,11 +1,12 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import type { Receipt } from "../intake/upload.ts";
 
 /** What an operator watches. No label ever holds a device id, an address, or anything found by opening a report. */
 export interface Metrics {
   request(method: string, route: string, status: number, seconds: number): void;
   refused(code: string): void;
   enrolled(): void;
-  received(receipt: string): void;
+  received(receipt: Receipt): void;
   counted(reports: number): void;
   finished(outcome: string): void;
   text(): Promise<string>;
@@ -24,23 +25,26 @@ export function createMetrics(): Metrics {
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
     registers,
   });
-  /** Finding a series by its labels takes longer than all the rest. */
-  const known = new Map<string, { observe(seconds: number): void }>();
+  /** By route, method and status: finding a series by its labels takes longer than all the rest. */
+  const known = new Map<string, Map<string, { observe(seconds: number): void }[]>>();
   const refusals = counter("lethe_refusals_total", "Requests refused, by reason", "reason");
   const enrolments = counter("lethe_enrolments_total", "Devices enrolled");
   const reports = counter("lethe_reports_total", "Reports received: stored, or sent again", "receipt");
+  const received = { stored: reports.labels("stored"), again: reports.labels("again") };
   const counted = counter("lethe_reports_counted_total", "Reports opened and counted");
   const windows = counter("lethe_windows_total", "Windows finished: released, or not-enough", "outcome");
   return {
     request: (method, route, status, seconds) => {
-      const key = `${method} ${route} ${status}`;
-      const series = known.get(key) ?? requests.labels({ method, route, status });
-      known.set(key, series);
+      const ofRoute = known.get(route) ?? new Map<string, { observe(seconds: number): void }[]>();
+      const ofMethod = ofRoute.get(method) ?? [];
+      const series = ofMethod[status] ?? requests.labels({ method, route, status });
+      ofMethod[status] = series;
+      known.set(route, ofRoute.set(method, ofMethod));
       series.observe(seconds);
     },
     refused: (reason) => refusals.inc({ reason }),
     enrolled: () => enrolments.inc(),
-    received: (receipt) => reports.inc({ receipt }),
+    received: (receipt) => received[receipt].inc(),
     counted: (count) => counted.inc(count),
     finished: (outcome) => windows.inc({ outcome }),
     text: () => registry.metrics(),

@@ -35,6 +35,12 @@ interface Checked {
   parameters?: unknown;
 }
 
+declare module "fastify" {
+  interface FastifyRequest {
+    checked: Checked | null;
+  }
+}
+
 /** Serves the routes. Every refusal is a problem of the one table; nothing a client sends ends in a 5xx of its own making. */
 export function createHttp(options: HttpOptions): FastifyInstance {
   const app = fastify({
@@ -53,14 +59,17 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     },
   });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
-  const checked = new WeakMap<FastifyRequest, Checked>();
-  for (const route of options.routes) addRoute(app, options, route, checked);
+  // Types that are named are found at once; others are parsed before they match the star.
+  for (const type of ["application/octet-stream", "application/json", "*"]) {
+    app.addContentTypeParser(type, { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  }
+  app.decorateRequest("checked", null);
+  for (const route of options.routes) addRoute(app, options, route);
   for (const path of new Set(options.routes.filter(({ anyOrigin }) => anyOrigin).map(pathOf))) {
     app.options(path, (_request, reply) => preflight(reply));
   }
   app.addHook("onResponse", (request, reply, done) => {
-    const route = request.routeOptions.url ?? "unknown";
+    const route = request.checked?.route.path ?? "unknown";
     options.metrics.request(request.method, route, reply.statusCode, reply.elapsedTime / 1000);
     options.log.debug({ method: request.method, route, status: reply.statusCode }, "request");
     done();
@@ -76,7 +85,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
       return sendOther(reply, { title: "Internal error", status: 500, detail: "the service failed: try again" });
     }
     options.metrics.refused(refusal.code);
-    const { route, parameters } = checked.get(request) ?? {};
+    const { route, parameters } = request.checked ?? {};
     // What devices ask of a window: to be enrolled, to report.
     if (route?.anyOrigin && isOfWindow(parameters)) options.onRefused(parameters.task, parameters.window, refusal.code);
     // What is left of the body is read and dropped, but not without end.
@@ -93,19 +102,14 @@ function isOfWindow(parameters: unknown): parameters is { readonly task: string;
 
 const pathOf = (route: Route<unknown>): string => route.path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-function addRoute(
-  app: FastifyInstance,
-  { adminToken }: HttpOptions,
-  route: Route<unknown>,
-  checked: WeakMap<FastifyRequest, Checked>,
-): void {
+function addRoute(app: FastifyInstance, { adminToken }: HttpOptions, route: Route<unknown>): void {
   app.route({
     method: route.method,
     url: pathOf(route),
     bodyLimit: route.body?.type === "application/json" ? route.body.most : MOST_DRAINED,
     onRequest: (request, reply, done) => {
       const state: Checked = { route };
-      checked.set(request, state);
+      request.checked = state;
       reply.header("cache-control", "no-store");
       if (route.anyOrigin) allowAnyOrigin(reply);
       try {
@@ -120,7 +124,7 @@ function addRoute(
     },
     handler: async (request, reply) => {
       const answer = await route.handle({
-        parameters: checked.get(request)?.parameters,
+        parameters: request.checked?.parameters,
         body: request.body instanceof Uint8Array ? request.body : new Uint8Array(),
         bearer: bearerOf(request),
         address: request.ip,
@@ -178,7 +182,7 @@ function checkBody({ body }: Route<unknown>, request: FastifyRequest, parameters
     return;
   }
   if (!isThere && body.type === "application/json" && body.optional) return;
-  if (type?.split(";")[0]?.trim().toLowerCase() !== body.type) {
+  if (type !== body.type && type?.split(";")[0]?.trim().toLowerCase() !== body.type) {
     throw new LetheError("wrong-type", `the body is ${body.type}: say so in Content-Type`);
   }
   if (body.type === "application/octet-stream") {

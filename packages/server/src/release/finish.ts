@@ -66,11 +66,12 @@ export async function eraseWindow(
   await database.persist();
   keyFile.destroyWindow(name, number);
   const slices = enrolled > MOST_AT_ONCE ? MOST_SLICES : 1;
-  for (const table of ["reports", "devices"] as const) await eraseInSlices(database, table, id, slices);
+  for (const table of ["reports", "uncounted", "devices"] as const) await eraseInSlices(database, table, id, slices);
   for (const table of ["addresses", "tallies"]) await database.query(`DELETE FROM ${table} WHERE window_id = $1`, [id]);
   await database.query("UPDATE windows SET erased = true WHERE id = $1", [id]);
   // Rows that were deleted stay in the files until their space is used again.
-  for (const table of ["reports", "devices", "addresses", "tallies"]) await database.query(`VACUUM ${table}`);
+  for (const table of ["reports", "uncounted", "devices", "addresses", "tallies"])
+    await database.query(`VACUUM ${table}`);
 }
 
 const MOST_AT_ONCE = 10_000;
@@ -79,7 +80,7 @@ const MOST_SLICES = 256;
 /** By the first byte of the device's id: uploads of other windows go on in between. */
 async function eraseInSlices(
   database: Queryable,
-  table: "reports" | "devices",
+  table: "reports" | "uncounted" | "devices",
   windowId: number,
   slices: number,
 ): Promise<void> {

@@ -5,6 +5,7 @@ import type { Database } from "./database.ts";
 import { takeLock } from "./lock-file.ts";
 import { migrate } from "./migrations.ts";
 import { openPglite } from "./pglite.ts";
+import { endLeases } from "./reports.ts";
 
 /** The file beside the database where an operator on the same machine finds the admin token. */
 export const ADMIN_TOKEN_FILE = "admin-token";
@@ -52,8 +53,7 @@ async function openDatabase(folder: string): Promise<Database> {
     const database = await openPglite(path);
     try {
       await migrate(database);
-      // Whoever held a lease on this database is dead.
-      await database.query("UPDATE reports SET lease = NULL, leased_until = NULL WHERE lease IS NOT NULL");
+      await endLeases(database);
     } catch (error) {
       await database.close();
       throw error;

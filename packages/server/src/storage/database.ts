@@ -37,6 +37,11 @@ export function pack(values: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
+/** The values of a column that came back as one. */
+export function unpack(column: Uint8Array, width: number): Uint8Array[] {
+  return Array.from({ length: column.length / width }, (_, i) => column.subarray(i * width, (i + 1) * width));
+}
+
 export function isPacked(value: unknown): value is Uint8Array<ArrayBuffer> {
   return value instanceof Uint8Array && packed.has(value);
 }

@@ -46,13 +46,16 @@ const MIGRATIONS: readonly string[] = [
    CREATE TABLE reports (
      device bytea PRIMARY KEY,
      window_id bigint NOT NULL,
-     body bytea NOT NULL,
-     counted boolean NOT NULL DEFAULT false,
-     lease bytea,
-     leased_until timestamptz
-   );
+     body bytea NOT NULL
+   ) WITH (toast_tuple_target = 8160);
    ALTER TABLE reports ALTER COLUMN body SET STORAGE EXTERNAL;
-   CREATE INDEX uncounted_reports ON reports (window_id) WHERE NOT counted;
+   CREATE TABLE uncounted (
+     window_id bigint NOT NULL,
+     device bytea NOT NULL,
+     lease bytea,
+     leased_until timestamptz,
+     PRIMARY KEY (window_id, device)
+   );
    CREATE TABLE refusals (
      window_id bigint NOT NULL,
      reason text NOT NULL,

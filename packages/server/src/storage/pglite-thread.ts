@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { PGlite, types } from "@electric-sql/pglite";
+import { PGlite } from "@electric-sql/pglite";
 import type { SqlValue } from "./database.ts";
+import { executeMessage, prepareMessage, readColumns, readRows, type Statement } from "./pglite-protocol.ts";
 
 /** One statement at a time; the other side waits for the answer before it asks again. */
 export interface Question {
@@ -11,20 +12,29 @@ export type Answer = { readonly rows: unknown[] } | { readonly error: string };
 
 const port = parentPort;
 if (!port) throw new TypeError("this file runs as a worker thread");
-const database = await PGlite.create({
-  dataDir: workerData as string,
-  // As text, PGlite's own way, a bytea takes several times as long.
-  serializers: { [types.BYTEA]: (bytes: unknown) => bytes as string },
-  parsers: { [types.BYTEA]: (hex: string) => new Uint8Array(Buffer.from(hex.slice(2), "hex")) },
-});
+const database = await PGlite.create({ dataDir: workerData as string });
+const statements = new Map<string, Statement>();
 
 // Nobody gathers statistics here. Without them the planner likes to read whole windows into bitmaps, dead rows included.
 await database.exec("SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off");
+// New log files are filled as they are written, not with zeros before: it would double what is written.
+await database.exec("SET wal_init_zero = off");
 
-/** Without values it is the simple protocol: one message instead of five. */
+const exchange = (message: Uint8Array): Promise<Uint8Array> => database.execProtocolRaw(message, { syncToFs: false });
+
+/** What is asked without values is asked rarely, and may be several statements. */
 async function run({ sql, values }: Question): Promise<unknown[]> {
-  if (values.length > 0) return (await database.query(sql, [...values])).rows;
-  return (await database.exec(sql)).at(-1)?.rows ?? [];
+  if (values.length === 0) return (await database.exec(sql)).at(-1)?.rows ?? [];
+  const statement = statements.get(sql) ?? (await prepare(sql));
+  return readRows(statement, await exchange(executeMessage(statement, values)));
+}
+
+/** The texts are the program's own: there are as many as it has statements, and lengths of reports. */
+async function prepare(sql: string): Promise<Statement> {
+  const name = `s${statements.size}`;
+  const statement = { name, columns: readColumns(await exchange(prepareMessage(name, sql))) };
+  statements.set(sql, statement);
+  return statement;
 }
 
 port.on("message", async (question: Question | "close") => {

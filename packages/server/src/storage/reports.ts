@@ -1,5 +1,5 @@
 import { DEVICE_BYTES } from "@lethe/core/message";
-import { pack, packedRows, type Queryable } from "./database.ts";
+import { pack, packedRows, type Queryable, unpack } from "./database.ts";
 import { TOKEN_HASH_BYTES } from "./devices.ts";
 
 /** A report that somebody brings, with the hash of the token they bring along. */
@@ -20,15 +20,16 @@ export async function addReports(
   arrivals: readonly Arrival[],
 ): Promise<Uint8Array[]> {
   const width = arrivals[0]?.body.length ?? 0;
-  const rows = await transaction.query<{ device: Uint8Array }>(
+  const [row] = await transaction.query<{ devices: Uint8Array | null }>(
     `WITH collecting AS (SELECT id FROM windows WHERE id = $5 AND state = 'collecting' FOR NO KEY UPDATE),
      added AS (
        INSERT INTO reports (window_id, device, body)
        SELECT id, c1, c3 FROM collecting, ${packedRows(DEVICE_BYTES, TOKEN_HASH_BYTES, width)}
        WHERE (SELECT token_hash FROM devices WHERE device = c1 AND window_id = $5) = c2
        ON CONFLICT (device) DO NOTHING RETURNING device),
+     to_count AS (INSERT INTO uncounted (window_id, device) SELECT $5, device FROM added),
      received AS (UPDATE windows SET received = received + (SELECT count(*) FROM added) WHERE id = $5)
-     SELECT device FROM added`,
+     SELECT string_agg(device, '') AS devices FROM added`,
     [
       arrivals.length,
       pack(arrivals.map(({ device }) => device)),
@@ -37,7 +38,7 @@ export async function addReports(
       windowId,
     ],
   );
-  return rows.map(({ device }) => device);
+  return unpack(row?.devices ?? new Uint8Array(), DEVICE_BYTES);
 }
 
 /** What is known of an enrolled device; its report if it has sent one. */
@@ -72,12 +73,14 @@ export function leaseReports(
   seconds: number,
 ): Promise<{ device: Uint8Array; body: Uint8Array }[]> {
   return database.query(
-    `UPDATE reports SET lease = $2, leased_until = clock_timestamp() + make_interval(secs => $4)
-     WHERE device IN (
-       SELECT device FROM reports
-       WHERE window_id = $1 AND NOT counted AND (lease IS NULL OR leased_until < clock_timestamp())
-       LIMIT $3 FOR UPDATE SKIP LOCKED)
-     RETURNING device, body`,
+    `WITH leased AS (
+       UPDATE uncounted SET lease = $2, leased_until = clock_timestamp() + make_interval(secs => $4)
+       WHERE window_id = $1 AND device IN (
+         SELECT device FROM uncounted
+         WHERE window_id = $1 AND (lease IS NULL OR leased_until < clock_timestamp())
+         LIMIT $3 FOR UPDATE SKIP LOCKED)
+       RETURNING device)
+     SELECT device, body FROM leased JOIN reports USING (device)`,
     [windowId, lease, most, seconds],
   );
 }
@@ -85,13 +88,19 @@ export function leaseReports(
 /** Marks leased reports as counted and says how many they were: fewer if another has taken over the lease of some. */
 export async function markCounted(
   transaction: Queryable,
+  windowId: number,
   lease: Uint8Array,
   devices: readonly Uint8Array[],
 ): Promise<number> {
   const rows = await transaction.query(
-    `UPDATE reports SET counted = true, lease = NULL, leased_until = NULL
-     FROM ${packedRows(DEVICE_BYTES)} WHERE device = c1 AND lease = $3 AND NOT counted RETURNING 1`,
-    [devices.length, pack(devices), lease],
+    `DELETE FROM uncounted USING ${packedRows(DEVICE_BYTES)}
+     WHERE window_id = $3 AND device = c1 AND lease = $4 RETURNING 1`,
+    [devices.length, pack(devices), windowId, lease],
   );
   return rows.length;
+}
+
+/** For when everybody who held a lease is dead. */
+export async function endLeases(database: Queryable): Promise<void> {
+  await database.query("UPDATE uncounted SET lease = NULL, leased_until = NULL WHERE lease IS NOT NULL");
 }

@@ -64,7 +64,7 @@ async function addBatch(
   try {
     await database.transaction(async (transaction) => {
       const { counted, sealed } = await lockTally(transaction, windowId);
-      if ((await markCounted(transaction, lease, devices)) !== devices.length) throw new LeaseLost();
+      if ((await markCounted(transaction, windowId, lease, devices)) !== devices.length) throw new LeaseLost();
       const tally = openTally(windowSecret, sealed);
       await saveTally(transaction, windowId, {
         counted: counted + devices.length,

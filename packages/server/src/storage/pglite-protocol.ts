@@ -1,0 +1,201 @@
+import type { SqlValue } from "./database.ts";
+
+/**
+ * What this service speaks of PostgreSQL's protocol: statements that are prepared once, with bytes as bytes in both directions.
+ * PGlite's own `query` prepares every time, in five exchanges, and copies large values five times.
+ */
+export interface Statement {
+  readonly name: string;
+  readonly columns: readonly Column[];
+}
+
+interface Column {
+  readonly name: string;
+  readonly type: number;
+}
+
+/** Object ids of types. What is not among them is given as text. */
+const [BOOL, BYTEA, INT8, INT2, INT4] = [16, 17, 20, 21, 23];
+const BYTES = 1;
+const TEXT = 0;
+
+/** The statement's name, what it says, and the question which columns it has. */
+export function prepareMessage(name: string, sql: string): Uint8Array {
+  return write((to) => {
+    to.message("P", () => to.name(name).name(sql).int16(0));
+    to.message("D", () => to.text("S").name(name));
+    to.message("S", () => to);
+  });
+}
+
+export function executeMessage({ name, columns }: Statement, values: readonly SqlValue[]): Uint8Array {
+  return write((to) => {
+    to.message("B", () => {
+      to.name("").name(name).int16(values.length);
+      for (const value of values) to.int16(value instanceof Uint8Array ? BYTES : TEXT);
+      to.int16(values.length);
+      for (const value of values) to.value(value);
+      to.int16(columns.length);
+      for (const { type } of columns) to.int16(type === BYTEA ? BYTES : TEXT);
+    });
+    to.message("E", () => to.name("").int32(0));
+    to.message("S", () => to);
+  });
+}
+
+/** The columns of a statement that was prepared. */
+export function readColumns(answer: Uint8Array): Column[] {
+  const columns: Column[] = [];
+  for (const { kind, reader } of messagesIn(answer)) {
+    if (kind !== "T") continue;
+    const count = reader.int16();
+    for (let i = 0; i < count; i++) {
+      const name = reader.name();
+      // The table, and the column's place in it.
+      reader.skip(6);
+      columns.push({ name, type: reader.int32() });
+      // Size, modifier, format.
+      reader.skip(8);
+    }
+  }
+  return columns;
+}
+
+/** The rows that a statement gave. */
+export function readRows({ columns }: Statement, answer: Uint8Array): unknown[] {
+  const rows: unknown[] = [];
+  for (const { kind, reader } of messagesIn(answer)) {
+    if (kind !== "D") continue;
+    reader.int16();
+    rows.push(Object.fromEntries(columns.map(({ name, type }) => [name, readValue(type, reader.value())])));
+  }
+  return rows;
+}
+
+function readValue(type: number, bytes: Uint8Array | null): unknown {
+  if (bytes === null || type === BYTEA) return bytes?.slice() ?? null;
+  const text = decoder.decode(bytes);
+  if (type === BOOL) return text === "t";
+  if (type !== INT8 && type !== INT2 && type !== INT4) return text;
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError("the database holds a number that is too large");
+  return value;
+}
+
+/** Throws what the database refused. */
+function* messagesIn(answer: Uint8Array): Generator<{ kind: string; reader: Reader }> {
+  const reader = new Reader(answer);
+  while (reader.at < answer.length) {
+    const kind = String.fromCharCode(reader.byte());
+    const end = reader.at + reader.int32();
+    if (kind === "E") throw new Error(reader.error());
+    yield { kind, reader };
+    reader.at = end;
+  }
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+class Reader {
+  at = 0;
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+  byte(): number {
+    return this.#view.getUint8(this.at++);
+  }
+  int16(): number {
+    this.at += 2;
+    return this.#view.getInt16(this.at - 2);
+  }
+  int32(): number {
+    this.at += 4;
+    return this.#view.getInt32(this.at - 4);
+  }
+  skip(bytes: number): void {
+    this.at += bytes;
+  }
+  name(): string {
+    const end = this.#bytes.indexOf(0, this.at);
+    const text = decoder.decode(this.#bytes.subarray(this.at, end));
+    this.at = end + 1;
+    return text;
+  }
+  value(): Uint8Array | null {
+    const length = this.int32();
+    if (length < 0) return null;
+    this.at += length;
+    return this.#bytes.subarray(this.at - length, this.at);
+  }
+  /** Of its fields, the message. */
+  error(): string {
+    for (let field = this.byte(); field !== 0; field = this.byte()) {
+      const text = this.name();
+      if (String.fromCharCode(field) === "M") return text;
+    }
+    return "unknown";
+  }
+}
+
+/** Kept from one message to the next: most are as long as the one before. */
+let buffer = new Uint8Array(1 << 16);
+
+class Writer {
+  at = 0;
+
+  #room(bytes: number): number {
+    const at = this.at;
+    this.at += bytes;
+    if (this.at > buffer.length) {
+      const larger = new Uint8Array(2 * this.at);
+      larger.set(buffer.subarray(0, at));
+      buffer = larger;
+    }
+    return at;
+  }
+  #put(value: number, bytes: number, at: number): this {
+    for (let i = 0; i < bytes; i++) buffer[at + i] = value >> (8 * (bytes - 1 - i));
+    return this;
+  }
+  int16(value: number): this {
+    return this.#put(value, 2, this.#room(2));
+  }
+  int32(value: number): this {
+    return this.#put(value, 4, this.#room(4));
+  }
+  bytes(value: Uint8Array): this {
+    const at = this.#room(value.length);
+    buffer.set(value, at);
+    return this;
+  }
+  text(value: string): this {
+    return this.bytes(encoder.encode(value));
+  }
+  name(value: string): this {
+    return this.text(value).bytes(Uint8Array.of(0));
+  }
+  value(value: SqlValue): this {
+    if (value === null) return this.int32(-1);
+    const bytes = value instanceof Uint8Array ? value : encoder.encode(String(value));
+    return this.int32(bytes.length).bytes(bytes);
+  }
+  /** Its kind, its length, and what `body` writes. */
+  message(kind: string, body: () => unknown): void {
+    this.text(kind);
+    const start = this.#room(4);
+    body();
+    this.#put(this.at - start, 4, start);
+  }
+}
+
+/** Good until the next one is written. */
+function write(into: (writer: Writer) => void): Uint8Array {
+  const writer = new Writer();
+  into(writer);
+  return buffer.subarray(0, writer.at);
+}
