@@ -31,3 +31,4 @@ if (!isInstalled()) {
   else run("npm", args);
 }
 run(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "-b"]);
+run(process.execPath, [join(root, "scripts", "bundle.js")]);

@@ -2,9 +2,10 @@
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { findOrInstallChromium } from "./chromium.js";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const published = ["core", "server", "lab", "cli"];
+const published = ["core", "device", "server", "lab", "cli"];
 
 const steps = [
   ["types of the tests", "tsc", "-p", "tsconfig.test.json"],
@@ -14,11 +15,20 @@ const steps = [
   ["tests", "vitest", "run"],
 ];
 
+const chromium = findOrInstallChromium();
+const env = chromium ? { ...process.env, CHROMIUM_PATH: chromium } : process.env;
+
 for (const [what, command, ...args] of steps) {
   console.log(`\n— ${what}`);
-  const { status } = spawnSync(join(root, "node_modules", ".bin", command), args, { cwd: root, stdio: "inherit" });
+  const { status } = spawnSync(join(root, "node_modules", ".bin", command), args, { cwd: root, stdio: "inherit", env });
   if (status !== 0) {
     console.error(`\nfailed: ${what}`);
     process.exit(status ?? 1);
   }
+}
+
+if (!chromium) {
+  console.log(
+    "\nNot run: tests in a browser (*.browser.test.ts). Install Chromium, or set CHROMIUM_PATH, and run npm test again.",
+  );
 }

@@ -6,6 +6,10 @@
  * - `bad-signature`: not signed by the key that was expected.
  * - `undecryptable`: a ciphertext that holds no message of the scheme under this key.
  * - `bad-data-folder`, `bad-key-file`: what a server keeps on disk is not, or no longer, what it can work with.
+ * - `bad-state`: what a device kept cannot be used; it begins anew.
+ * - `bad-store`: where a device keeps its record cannot be read or written; the message says what to do.
+ * - `unknown-metric`: an event whose name is not in the task.
+ * - `unreachable`: the service did not answer, or with an error of its own.
  * - the rest are a service's refusals; `message/problem.ts` says which HTTP status each has.
  */
 export type LetheErrorCode =
@@ -13,6 +17,8 @@ export type LetheErrorCode =
   | "bad-encoding"
   | "bad-key-file"
   | "bad-signature"
+  | "bad-state"
+  | "bad-store"
   | "bad-task"
   | "no-keys-left"
   | "rate-limited"
@@ -20,7 +26,9 @@ export type LetheErrorCode =
   | "unauthorized"
   | "undecryptable"
   | "unknown-device"
+  | "unknown-metric"
   | "unknown-task"
+  | "unreachable"
   | "window-closed"
   | "window-not-open"
   | "wrong-size"

@@ -1,28 +1,17 @@
-import { turboshake128 } from "@noble/hashes/sha3-addons.js";
+import { type ByteStream, turboShake128 } from "./turboshake.ts";
 
 /** Domain separation byte of TurboSHAKE128 for everything of Lethe's own (VDAF, §7, uses 0x01). */
 const DOMAIN = 0x1f;
-
-/** An endless stream of bytes; every call continues where the last one ended. */
-export interface ByteStream {
-  (into: Uint8Array): void;
-  /** Overwrites the sponge, from whose state everything that went in could be computed backwards. */
-  destroy(): void;
-}
 
 /**
  * TurboSHAKE128 of a label and parts, each preceded by its length, so that no two different inputs are
  * hashed alike. With a uniform key of 16 bytes or more as the first part it is a pseudo-random function.
  */
 export function xof(label: string, ...parts: readonly Uint8Array[]): ByteStream {
-  const hash = turboshake128.create({ D: DOMAIN });
-  for (const part of [asciiBytes(label), ...parts]) {
-    hash.update(lengthPrefix(part.length)).update(part);
-  }
-  const read = (into: Uint8Array): void => {
-    hash.xofInto(into);
-  };
-  return Object.assign(read, { destroy: () => hash.destroy() });
+  return turboShake128(
+    DOMAIN,
+    [asciiBytes(label), ...parts].flatMap((part) => [lengthPrefix(part.length), part]),
+  );
 }
 
 function lengthPrefix(length: number): Uint8Array {

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { type Estimate, estimateMean } from "../src/estimate/index.ts";
-import { createDiscreteGaussian, drawDiscreteGaussian } from "../src/privacy/index.ts";
+import { createDiscreteGaussian, discreteGaussianVariance, drawDiscreteGaussian } from "../src/privacy/index.ts";
 import { seededRandomnessForTests, withBufferedRandomness } from "../src/randomness/index.ts";
 
 export interface EstimatorCheck {
@@ -48,7 +48,7 @@ export function checkMeanEstimator(runs: number, devices: number): void {
       run: () => {
         let sum = 0;
         for (let i = 0; i < devices; i++) sum += (i % 4) + Number(drawDiscreteGaussian(gaussian, random));
-        return [estimateMean(sum, devices, gaussian.variance)];
+        return [estimateMean(sum, devices, discreteGaussianVariance(gaussian))];
       },
     });
   });

@@ -1,10 +1,20 @@
-import { bucketName } from "@lethe/core/statistic";
-import { type SimulationOptions, type SimulationResult, simulate } from "./simulate.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LetheError } from "@lethe/core/error";
+import type { Release, ReleaseOrWithheld, Task } from "@lethe/core/message";
+import { type Lethe, openLethe } from "@lethe/device";
+import { openService, type Service } from "@lethe/server";
+import { pino } from "pino";
+import { happens } from "./fleet.ts";
+import { inParallel } from "./in-parallel.ts";
+import { type Truth, truthOf } from "./truth.ts";
 
 /** One figure: a metric, or one bucket of it. */
 export interface DemoRow {
   readonly name: string;
-  readonly statistic: SimulationResult["statistic"];
+  readonly statistic: Task["metrics"][number]["statistic"];
   /** Of a histogram: "0", "2–4", "5+". */
   readonly bucket?: string;
   readonly truth: number;
@@ -14,6 +24,7 @@ export interface DemoRow {
 }
 
 export interface DemoResult {
+  readonly window: number;
   readonly devices: number;
   readonly received: number;
   readonly metrics: readonly DemoRow[];
@@ -22,47 +33,156 @@ export interface DemoResult {
   readonly seconds: number;
 }
 
-const EDGES = [0, 1, 2, 5];
-const COMMON = {
-  scheme: "lattice",
-  devices: 500,
+/** A service with its devices, in a time of its own: its windows last as long as the devices take. */
+export interface Demo {
+  /** Where the service is, as long as the demo is open. */
+  readonly url: string;
+  readonly devices: number;
+  readonly ticks: number;
+  /** Lives through one window and waits for its release. */
+  runWindow(progress?: (share: number) => void): Promise<DemoResult>;
+  close(): Promise<void>;
+}
+
+const DEVICES = 300;
+const TASK: Task = {
+  version: 1,
+  task: "editor-health",
+  tickSeconds: 300,
   ticks: 24,
-  localEpsilon: 1,
-  metrics: 1,
-  edges: EDGES,
-  limit: 10,
-} as const;
+  graceSeconds: 1800,
+  mode: "one-server",
+  scheme: "lattice",
+  minimumDevices: 100,
+  metrics: [
+    { name: "export.failed", statistic: "occurrence", localEpsilon: 1 },
+    { name: "export.clicks", statistic: "histogram", edges: [0, 1, 2, 5], localEpsilon: 1, eventsPerTick: 1 },
+    { name: "tabs.opened", statistic: "mean", limit: 10, sigma: 2, eventsPerTick: 1 },
+  ],
+};
+/** How likely an event is in a tick. */
+const RATES: Readonly<Record<string, number>> = { "export.failed": 0.02, "export.clicks": 0.08, "tabs.opened": 0.2 };
+const AT_ONCE = 16;
+const MOST_WAIT_MS = 60_000;
+const TOKEN = crypto.randomUUID();
 
-const METRICS: readonly (SimulationOptions & { readonly name: string })[] = [
-  { ...COMMON, name: "export.failed", statistic: "occurrence", rate: 0.02 },
-  { ...COMMON, name: "export.clicks", statistic: "histogram", rate: 0.08 },
-  { ...COMMON, name: "tabs.opened", statistic: "mean", rate: 0.2, sigma: 2 },
-];
+/** The embedded service and a few hundred devices, each with the SDK, over HTTP. */
+export async function openDemo(): Promise<Demo> {
+  const folder = mkdtempSync(join(tmpdir(), "lethe-demo-"));
+  const length = 1000 * TASK.ticks * TASK.tickSeconds;
+  // The first whole window from now on.
+  let now = (Math.floor(Date.now() / length) + 1) * length;
+  const clock = (): number => now;
+  const service = await openService({
+    data: join(folder, "data"),
+    keyFile: join(folder, "keys"),
+    adminToken: TOKEN,
+    host: "127.0.0.1",
+    port: 0,
+    log: pino({ level: "silent" }),
+    clock,
+    enrolment: { rate: { perSecond: 1e6, burst: 1e6 } },
+  });
+  const problems: LetheError[] = [];
+  const fleet: Lethe[] = [];
 
-/** The three statistics, each over five hundred simulated devices; what happened beside what the server learns. */
-export function runDemo(progress: (share: number) => void = () => {}): DemoResult {
-  const started = performance.now();
-  const results = METRICS.map((metric, i) => ({
-    name: metric.name,
-    result: simulate(metric, (share) => progress((i + share) / METRICS.length)),
-  }));
+  /** Time goes on, and every device notices. */
+  async function advance(milliseconds: number): Promise<void> {
+    now += milliseconds;
+    await inParallel(fleet.length, (i) => (fleet[i] as Lethe).sendPending(), AT_ONCE);
+  }
+
+  /** Enrolled and counting, all of them; the service makes keys as fast as it can. */
+  async function allCount(): Promise<void> {
+    const since = Date.now();
+    while (fleet.some((lethe) => lethe.inspect().memory.length === 0)) {
+      if (Date.now() - since > MOST_WAIT_MS) throw problems.at(-1) ?? new Error("the devices cannot enrol");
+      await sleep(100);
+      await advance(2000);
+    }
+  }
+
+  async function runWindow(progress: (share: number) => void = () => {}): Promise<DemoResult> {
+    const started = performance.now();
+    const steps = DEVICES + TASK.ticks;
+    for (let i = fleet.length; i < DEVICES; i++) {
+      const options = { server: service.url, task: TASK.task, operatorKey: service.operatorKey, clock };
+      fleet.push(await openLethe({ ...options, onProblem: (problem) => problems.push(problem) }));
+      progress(i / steps);
+    }
+    await allCount();
+    const window = Math.floor(now / length);
+    const counts = fleet.map(() => new Map<string, number>());
+    while (Math.floor(now / length) === window) {
+      for (const [i, lethe] of fleet.entries()) {
+        for (const { name } of TASK.metrics) {
+          if (!happens(RATES[name] ?? 0)) continue;
+          lethe.record(name);
+          counts[i]?.set(name, (counts[i]?.get(name) ?? 0) + 1);
+        }
+      }
+      const tick = 1000 * TASK.tickSeconds;
+      await advance(tick - (now % tick));
+      progress((DEVICES + (now % length || length) / tick) / steps);
+    }
+    const release = await releaseOf(service, window, () => {
+      now += 1000 * TASK.graceSeconds;
+    });
+    return {
+      window,
+      devices: DEVICES,
+      received: release.received,
+      metrics: rowsOf(release, truthOf(TASK, counts)),
+      localEpsilon: Object.fromEntries(release.metrics.map(({ name, localEpsilon }) => [name, localEpsilon])),
+      seconds: (performance.now() - started) / 1000,
+    };
+  }
+
+  await createTask(service);
   return {
-    devices: COMMON.devices,
-    received: Math.min(...results.map(({ result }) => result.valid + result.rejected)),
-    metrics: results.flatMap(({ name, result }) => rowsOf(name, result)),
-    localEpsilon: Object.fromEntries(results.map(({ name, result }) => [name, result.localEpsilon])),
-    seconds: (performance.now() - started) / 1000,
+    url: service.url,
+    devices: DEVICES,
+    ticks: TASK.ticks,
+    runWindow,
+    close: async () => {
+      await Promise.all(fleet.map((lethe) => lethe.close()));
+      await service.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 
-function rowsOf(name: string, result: SimulationResult): DemoRow[] {
-  return result.truth.map((truth, i) => ({
-    name,
-    statistic: result.statistic,
-    ...(result.statistic === "histogram" && { bucket: bucketName(EDGES, i) }),
-    truth,
-    estimate: result.estimate[i] as number,
-    standardError: result.standardError[i] as number,
-    interval: result.interval[i] as readonly [number, number],
-  }));
+async function createTask({ url }: Service): Promise<void> {
+  const { status } = await fetch(`${url}/v1/tasks`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+    body: JSON.stringify(TASK),
+  });
+  if (status !== 201) throw new Error(`the demo's task was refused with ${status}`);
+}
+
+/** Waits for it, once the time of grace is over. */
+async function releaseOf({ url }: Service, window: number, pass: () => void): Promise<Release> {
+  pass();
+  for (let tries = 0; tries < MOST_WAIT_MS / 100; tries++) {
+    const response = await fetch(`${url}/v1/tasks/${TASK.task}/releases/${window}`);
+    if (response.status === 200) {
+      const release = (await response.json()) as ReleaseOrWithheld;
+      if (release.status === "released") return release;
+      throw new Error(`window ${window} was not released: ${release.status}`);
+    }
+    await sleep(100);
+  }
+  throw new Error(`window ${window} was not released in time`);
+}
+
+function rowsOf({ metrics }: Release, truths: readonly Truth[]): DemoRow[] {
+  return truths.flatMap(({ name, bucket, truth }) => {
+    const metric = metrics.find((each) => each.name === name);
+    const figure = metric?.statistic === "histogram" ? metric.buckets.find((each) => each.bucket === bucket) : metric;
+    if (!metric || !figure) return [];
+    const { estimate, standardError, interval } = figure;
+    const place = { name, statistic: metric.statistic, ...(bucket !== undefined && { bucket }) };
+    return [{ ...place, truth, estimate, standardError, interval }];
+  });
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { checkEstimator, checkMeanEstimator } from "../../test/estimator-check.ts";
 import { createRandomizedResponse, respond } from "../privacy/randomized-response.ts";
 import { seededRandomnessForTests, withBufferedRandomness } from "../randomness/index.ts";
-import { bucketOf, histogramEstimates, histogramMechanism, respondHistogram } from "../statistic/histogram.ts";
+import { bucketOf, histogramEstimates, histogramMechanism } from "../statistic/histogram.ts";
+import { respondHistogram } from "../statistic/histogram-answer.ts";
 import { estimateFromResponses } from "./estimate.ts";
 
 const RUNS = 20_000;

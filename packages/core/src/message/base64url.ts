@@ -1,7 +1,6 @@
 import { LetheError } from "../error.ts";
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-const VALUES: ReadonlyMap<string, number> = new Map([...DIGITS].map((digit, value) => [digit, value]));
 
 /** Bytes in JSON and in paths: RFC 4648 §5, without padding. */
 export function encodeBase64url(bytes: Uint8Array): string {
@@ -16,23 +15,20 @@ export function encodeBase64url(bytes: Uint8Array): string {
 
 /** Accepts exactly what `encodeBase64url` returns: no padding, no white space, no stray bits at the end. */
 export function decodeBase64url(what: string, text: string): Uint8Array {
-  const length = Math.floor((text.length * 3) / 4);
-  const bytes = new Uint8Array(length);
+  const bytes = new Uint8Array(Math.floor((text.length * 3) / 4));
   let bits = 0;
   let held = 0;
   let at = 0;
   for (const digit of text) {
-    const value = VALUES.get(digit);
-    if (value === undefined) throw new LetheError("bad-encoding", `${what} is not base64url`);
-    bits = ((bits << 6) | value) & 0xffff;
+    bits = (bits << 6) | DIGITS.indexOf(digit);
     held += 6;
     if (held >= 8) {
       held -= 8;
-      bytes[at++] = (bits >> held) & 0xff;
+      bytes[at++] = bits >> held;
     }
   }
-  const strayBits = held >= 6 || (bits & ((1 << held) - 1)) !== 0;
-  if (strayBits) throw new LetheError("bad-encoding", `${what} is not base64url`);
+  // Whatever else there was, foreign characters or stray bits, does not come back.
+  if (encodeBase64url(bytes) !== text) throw new LetheError("bad-encoding", `${what} is not base64url`);
   return bytes;
 }
 

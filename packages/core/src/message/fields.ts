@@ -1,12 +1,18 @@
 import { LetheError } from "../error.ts";
 import { requireWhole } from "../statistic/statistic.ts";
-import { parseJson, quote } from "./json.ts";
+import { quote } from "./quote.ts";
 
 /** Reads what is at a path, `undefined` if nothing is. What does not belong there is a `RangeError` whose
  * message begins with the path. */
 export type Read<T> = (path: string, value: unknown) => T;
 export type Fields<T> = { readonly [Name in keyof T]-?: Read<T[Name]> };
 export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The cause of a refusal: a field that does not belong where it is, and those that do. */
+export interface UnknownField {
+  readonly field: string;
+  readonly known: readonly string[];
+}
 
 /** Of tasks and metrics. */
 export const name: Read<string> = (path, value) => {
@@ -25,8 +31,15 @@ export function readMessage<T>(what: string, json: string, read: (found: JsonObj
   try {
     return read(requireObject(what, parseJson(what, json)));
   } catch (error) {
-    if (error instanceof RangeError) throw new LetheError("bad-encoding", error.message);
-    throw error;
+    throw error instanceof RangeError ? new LetheError("bad-encoding", error.message) : error;
+  }
+}
+
+function parseJson(what: string, json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new RangeError(`${what} is not JSON`);
   }
 }
 
@@ -72,22 +85,10 @@ export function readFields<T>(path: string, found: JsonObject, what: string, fie
 }
 
 export function refuseUnknown(path: string, found: JsonObject, what: string, fields: object): void {
-  const unknown = Object.keys(found).find((field) => !Object.hasOwn(fields, field));
-  if (unknown === undefined) return;
-  const near = [1, 2].flatMap((edits) => Object.keys(fields).filter((known) => isNear(unknown, known, edits)));
-  const hint = near[0] === undefined ? "" : `; did you mean ${near[0]}?`;
-  throw new RangeError(`${within(path, unknown)} is not a field of ${what}${hint}`);
-}
-
-/** Whether so many insertions, deletions and replacements of characters can turn one into the other. */
-function isNear(a: string, b: string, edits: number): boolean {
-  let same = 0;
-  while (same < a.length && a[same] === b[same]) same++;
-  const [restA, restB] = [a.slice(same), b.slice(same)];
-  if (Math.max(restA.length, restB.length) <= edits) return true;
-  if (edits === 0) return false;
-  const [nextA, nextB] = [restA.slice(1), restB.slice(1)];
-  return isNear(nextA, restB, edits - 1) || isNear(restA, nextB, edits - 1) || isNear(nextA, nextB, edits - 1);
+  const field = Object.keys(found).find((name) => !Object.hasOwn(fields, name));
+  if (field === undefined) return;
+  const cause: UnknownField = { field, known: Object.keys(fields) };
+  throw new RangeError(`${within(path, field)} is not a field of ${what}`, { cause });
 }
 
 function within(path: string, field: string): string {

@@ -2,16 +2,13 @@ export { decodeBase64url, decodeBase64urlOf, encodeBase64url } from "./base64url
 export {
   DEVICE_BYTES,
   decodePublicKeys,
-  type Enrolment,
-  encodeEnrolment,
   encodePublicKeys,
   type PublicKeysBinding,
-  parseEnrolment,
   publicKeysBytes,
   publicKeysSigningBytes,
-  type SignedPublicKeys,
   TOKEN_BYTES,
 } from "./device-keys.ts";
+export { type Enrolment, encodeEnrolment, parseEnrolment, type SignedPublicKeys } from "./enrolment.ts";
 export { keyContextOf, type LayoutPart, layoutOf, type TaskLayout } from "./layout.ts";
 export {
   decodeOperatorKey,
@@ -21,12 +18,12 @@ export {
   type Manifest,
   type ManifestServer,
   manifestHash,
-  parseManifest,
-  parseSignedManifest,
   SIGNATURE_BYTES,
   type SignedManifest,
 } from "./manifest.ts";
-export { isProblemCode, PROBLEMS, type Problem, type ProblemCode, problemOf } from "./problem.ts";
+export { parseManifest, parseSignedManifest } from "./parse-manifest.ts";
+export { PROBLEMS, type Problem, problemOf } from "./problem.ts";
+export { isProblemCode, type ProblemCode } from "./problem-code.ts";
 export type {
   BucketFigure,
   Figure,
@@ -40,12 +37,12 @@ export type {
   Withheld,
 } from "./release.ts";
 export { decodeReport, encodeReport, reportBytes } from "./report.ts";
+export { parseTask } from "./runnable.ts";
 export {
   type HistogramMetric,
   type MeanMetric,
   type Metric,
   type OccurrenceMetric,
-  parseTask,
   statisticsOf,
   type Task,
   type TaskStatistic,

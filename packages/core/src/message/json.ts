@@ -1,23 +1,9 @@
-const MOST_QUOTED = 60;
+import { quote } from "./quote.ts";
 
-/** A received value for a line of text: short, and without characters that a terminal would obey. */
-export function quote(value: unknown): string {
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "object" && value !== null) return "an object";
-  if (typeof value !== "string") return String(value);
-  const escaped = JSON.stringify(value.slice(0, MOST_QUOTED)).replace(
-    /[\p{C}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
-  return shorten(escaped);
-}
+/** More than `quote` shows. */
+const LONGEST_WORD = 100;
 
-export function shorten(text: string): string {
-  // A cut must not halve a character of two code units.
-  return text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED - 1).replace(/\p{Cs}$/u, "")}…` : text;
-}
-
-/** Any JSON value; `what` names it if the text is none, in a `RangeError` that says where the mistake is. */
+/** Any JSON value that a person wrote; `what` names it if the text is none, in a `RangeError` that says where the mistake is. */
 export function parseJson(what: string, text: string): unknown {
   try {
     return JSON.parse(text);
@@ -26,7 +12,7 @@ export function parseJson(what: string, text: string): unknown {
     const position = jsonMistake(text);
     const lines = text.slice(0, position).split("\n");
     const place = `line ${lines.length}, column ${(lines.at(-1) as string).length + 1}`;
-    const [unexpected] = /^(?:[^\s,:[\]{}]+|.|$)/su.exec(text.slice(position, position + MOST_QUOTED + 1)) ?? [""];
+    const [unexpected] = /^(?:[^\s,:[\]{}]+|.|$)/su.exec(text.slice(position, position + LONGEST_WORD)) ?? [""];
     const mistake =
       unexpected === "" ? `it ends too early, at ${place}` : `unexpected ${quote(unexpected)} at ${place}`;
     throw new RangeError(`${what} is not JSON: ${mistake}`);

@@ -1,5 +1,6 @@
 import type { DeviceKeyContext } from "../encryption/index.ts";
 import { type Statistic, statisticFor } from "../statistic/create.ts";
+import type { DeviceSide } from "../statistic/statistic.ts";
 import { statisticsOf, type Task, type TaskStatistic } from "./task.ts";
 
 /** A statistic of a task with its place in the messages: parts follow one another in this order. */
@@ -10,6 +11,9 @@ export interface LayoutPart extends TaskStatistic, Statistic {
 
 /** Everything that device and server derive from a task: the same bytes at the same places. */
 export type TaskLayout = readonly LayoutPart[];
+
+/** What the sizes of messages follow from, on either side. */
+export type DeviceSides = readonly { readonly device: DeviceSide }[];
 
 /** More than a statistic has ciphertexts, so that no two share a key. */
 const KEYS_PER_STATISTIC = 2 ** 16;

@@ -73,7 +73,7 @@ describe("a manifest", () => {
       [{ servers: [server, server, server] }, "servers is a list of 1 server, not of 3"],
       [{ servers: server }, "servers is a list of 1 server, not an object"],
       [{ servers: ["tally"] }, 'servers[0] is an object, not "tally"'],
-      [{ server }, "server is not a field of a manifest; did you mean servers?"],
+      [{ server }, "server is not a field of a manifest"],
       [{ ticks: 0 }, "ticks is a whole number from 1 to 100000, not 0"],
       [{ task: "Editor" }, 'task is a letter a-z and up to 63 more of a-z, 0-9, . and -, not "Editor"'],
     ] as const) {
@@ -103,19 +103,18 @@ describe("a manifest", () => {
     }
   });
 
-  it("is refused if its task cannot run", () => {
-    const metrics = [{ name: "tabs.opened", statistic: "mean", limit: 100_000, sigma: 1 }];
-    expect(refusalOf({ ...good, metrics })).toMatch(/^metrics\[0] \(tabs\.opened\): elgamal .* use the lattice scheme/);
-    const twice = [...good.metrics, good.metrics[0]];
-    expect(refusalOf({ ...good, metrics: twice })).toMatch(/^metrics\[3]\.name is unique/);
+  it("is refused by a server if its task cannot run", () => {
+    const serversRefusal = (metrics: unknown) => refusal(() => parseManifest(JSON.stringify({ ...good, metrics })));
+    expect(serversRefusal([{ name: "tabs.opened", statistic: "mean", limit: 100_000, sigma: 1 }])).toMatch(
+      /^metrics\[0] \(tabs\.opened\): elgamal .* use the lattice scheme/,
+    );
+    expect(serversRefusal([...good.metrics, good.metrics[0]])).toMatch(/^metrics\[3]\.name is unique/);
   });
 
   it("is a JSON object and nothing else", () => {
-    expect(refusal(() => parseManifest("{"))).toBe("manifest is not JSON: it ends too early, at line 1, column 2");
+    expect(refusal(() => parseManifest("{"))).toBe("manifest is not JSON");
     expect(refusal(() => parseManifest("[]"))).toBe("manifest is an object, not a list");
-    expect(refusal(() => parseManifest(`${encodeManifest(good)}x`))).toMatch(
-      /^manifest is not JSON: unexpected "x" at/,
-    );
+    expect(refusal(() => parseManifest(`${encodeManifest(good)}x`))).toBe("manifest is not JSON");
   });
 });
 

@@ -1,21 +1,11 @@
-import { utf8ToBytes } from "@noble/hashes/utils.js";
 import type { KeyRole } from "../encryption/index.ts";
 import { LetheError } from "../error.ts";
 import { xof } from "../xof.ts";
 import { decodeBase64urlOf, encodeBase64url } from "./base64url.ts";
-import {
-  type Fields,
-  list,
-  oneOf,
-  type Read,
-  readFields,
-  readMessage,
-  refuse,
-  requireObject,
-  text,
-  whole,
-} from "./fields.ts";
-import { requireRunnable, TASK_FIELDS, type Task } from "./task.ts";
+import type { Task } from "./task.ts";
+
+/** Every platform has it; the types of ECMAScript alone do not. */
+declare const TextEncoder: new () => { encode(text: string): Uint8Array };
 
 export const HASH_BYTES = 32;
 export const SIGNATURE_BYTES = 64;
@@ -55,50 +45,16 @@ export function decodeOperatorKey(key: string, what = "an operator key"): Uint8A
   return decodeBase64urlOf(what, ED25519_BYTES, key.slice(OPERATOR_KEY_PREFIX.length));
 }
 
-const operatorKey: Read<string> = (path, value) => {
-  decodeOperatorKey(text(path, value), path);
-  return value as string;
-};
-
-const url: Read<string> = (path, value) =>
-  typeof value === "string" && /^https?:\/\/[\x21-\x7e]{1,2000}$/.test(value)
-    ? value
-    : refuse(path, "is an http or https address", value);
-
-/** One server does everything. */
-const SERVER: Fields<ManifestServer> = { role: oneOf("tally"), url, key: operatorKey };
-
-const MANIFEST: Fields<Manifest> = {
-  ...TASK_FIELDS,
-  fromWindow: whole(0, Number.MAX_SAFE_INTEGER),
-  servers: list("server", (path, value) => readFields(path, requireObject(path, value), "a server", SERVER), 1, 1),
-};
-
 /** The text of a manifest, which is then signed, stored and sent as it is. */
 export function encodeManifest(manifest: Manifest): string {
   return JSON.stringify(manifest);
 }
 
-/** Reads a manifest whose signature was checked; the task in it can run. */
-export function parseManifest(json: string): Manifest {
-  return readMessage("manifest", json, (found) => requireRunnable(readFields("", found, "a manifest", MANIFEST)));
-}
-
 /** Names a manifest: states and reports carry it, and a signature over public keys covers it. */
 export function manifestHash(manifest: string): Uint8Array {
   const hash = new Uint8Array(HASH_BYTES);
-  xof("lethe manifest", utf8ToBytes(manifest))(hash);
+  xof("lethe manifest", new TextEncoder().encode(manifest))(hash);
   return hash;
-}
-
-const SIGNED: Fields<{ manifest: string; signature: string }> = { manifest: text, signature: text };
-
-/** Reads the envelope; the signature is still to be checked, over the bytes of `manifest`. */
-export function parseSignedManifest(json: string): SignedManifest {
-  return readMessage("manifest", json, (found) => {
-    const { manifest, signature } = readFields("", found, "a signed manifest", SIGNED);
-    return { manifest, signature: decodeBase64urlOf("signature", SIGNATURE_BYTES, signature) };
-  });
 }
 
 export function encodeSignedManifest({ manifest, signature }: SignedManifest): string {

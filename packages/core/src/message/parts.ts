@@ -1,4 +1,5 @@
-import { LetheError, requireLength } from "../error.ts";
+import { requireLength } from "../error.ts";
+import { headerOf, requireHeader } from "../header.ts";
 import { join } from "../statistic/concatenation.ts";
 
 /** Every binary message: version, kind, what belongs to all of it, then the parts of the statistics, one after another. */
@@ -8,11 +9,10 @@ interface BinaryMessage {
   readonly preamble: number;
 }
 
-const VERSION = 1;
 const HEADER_BYTES = 2;
 
 export function encodeParts({ kind }: BinaryMessage, preamble: Uint8Array, parts: readonly Uint8Array[]): Uint8Array {
-  return join([Uint8Array.of(VERSION, kind), preamble, ...parts]);
+  return join([headerOf(kind), preamble, ...parts]);
 }
 
 export function bytesOfParts({ preamble }: BinaryMessage, lengths: readonly number[]): number {
@@ -26,9 +26,7 @@ export function decodeParts(
   bytes: Uint8Array,
 ): { preamble: Uint8Array; parts: Uint8Array[] } {
   requireLength(message.what, bytes, bytesOfParts(message, lengths));
-  if (bytes[0] !== VERSION || bytes[1] !== message.kind) {
-    throw new LetheError("bad-encoding", `these bytes are not ${message.what} of this version`);
-  }
+  requireHeader(message.what, bytes, message.kind);
   let at = HEADER_BYTES + message.preamble;
   const preamble = bytes.subarray(HEADER_BYTES, at);
   const parts = lengths.map((length) => {

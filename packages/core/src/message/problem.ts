@@ -1,10 +1,4 @@
-import type { LetheErrorCode } from "../error.ts";
-
-/** What a service tells its clients; the other codes stay inside. */
-export type ProblemCode = Exclude<
-  LetheErrorCode,
-  "bad-data-folder" | "bad-key-file" | "bad-signature" | "undecryptable"
->;
+import type { ProblemCode } from "./problem-code.ts";
 
 /** What a service refuses and with which HTTP status, all in one place. */
 export const PROBLEMS: Readonly<Record<ProblemCode, { readonly status: number; readonly title: string }>> = {
@@ -33,8 +27,4 @@ export interface Problem {
 
 export function problemOf(code: ProblemCode, detail: string): Problem {
   return { type: `urn:lethe:problem:${code}`, ...PROBLEMS[code], code, detail };
-}
-
-export function isProblemCode(code: string): code is ProblemCode {
-  return Object.hasOwn(PROBLEMS, code);
 }

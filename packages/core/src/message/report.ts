@@ -1,14 +1,14 @@
 import { LetheError } from "../error.ts";
-import type { TaskLayout } from "./layout.ts";
+import type { DeviceSides } from "./layout.ts";
 import { HASH_BYTES } from "./manifest.ts";
 import { bytesOfParts, decodeParts, encodeParts } from "./parts.ts";
 
 const REPORT = { what: "a report", kind: 0x52, preamble: HASH_BYTES } as const;
 
-const lengthsOf = (layout: TaskLayout): number[] => layout.map(({ device }) => device.bytes.report);
+const lengthsOf = (layout: DeviceSides): number[] => layout.map(({ device }) => device.bytes.report);
 
 /** Every report of a task has this many bytes. */
-export function reportBytes(layout: TaskLayout): number {
+export function reportBytes(layout: DeviceSides): number {
   return bytesOfParts(REPORT, lengthsOf(layout));
 }
 
@@ -18,7 +18,7 @@ export function encodeReport(manifestHash: Uint8Array, sealed: readonly Uint8Arr
 }
 
 /** The sealed parts. Only what everybody can see is checked: size, version, kind, manifest. */
-export function decodeReport(layout: TaskLayout, manifestHash: Uint8Array, bytes: Uint8Array): Uint8Array[] {
+export function decodeReport(layout: DeviceSides, manifestHash: Uint8Array, bytes: Uint8Array): Uint8Array[] {
   const { preamble, parts } = decodeParts(REPORT, lengthsOf(layout), bytes);
   if (preamble.some((byte, i) => byte !== manifestHash[i])) {
     throw new LetheError("bad-encoding", "this report was made for another manifest");

@@ -3,6 +3,7 @@ import {
   type Answers,
   aggregateEpsilon,
   createDiscreteGaussian,
+  discreteGaussianVariance,
   gaussianEpsilon,
   isSummedExactly,
   localGuaranteeFor,
@@ -160,7 +161,9 @@ function planMean(question: Question): MetricPlan {
   const { devices, reporting, ticks, goal, limit } = question;
   const { delta } = goal;
   const sigma = sigmaOf(question);
-  const { sigma2, variance } = createDiscreteGaussian(sigma * limit);
+  const noise = createDiscreteGaussian(sigma * limit);
+  const { sigma2 } = noise;
+  const variance = discreteGaussianVariance(noise);
   const sum = { sigma2, sensitivity: limit };
   const standardError = Math.sqrt(variance / devices);
   return {

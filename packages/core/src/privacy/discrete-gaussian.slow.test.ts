@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { chiSquare, chiSquareAlarm } from "../../test/chi-square.ts";
 import { randomnessFrom, withBufferedRandomness } from "../randomness/index.ts";
-import { createDiscreteGaussian, drawDiscreteGaussian, totalWeight } from "./discrete-gaussian.ts";
+import {
+  createDiscreteGaussian,
+  discreteGaussianVariance,
+  drawDiscreteGaussian,
+  totalWeight,
+} from "./discrete-gaussian.ts";
 
 const SAMPLES = 10_000_000;
 
@@ -36,6 +41,6 @@ describe("the discrete Gaussian over ten million samples (χ², false alarm 1e-6
       `σ = ${sigma}: ${SAMPLES} samples, χ² ${statistic.toFixed(1)} over ${expected.length} classes, alarm at ${alarm.toFixed(1)}`,
     );
     expect(statistic).toBeLessThan(alarm);
-    expect(Math.abs(sum)).toBeLessThan(5.5 * Math.sqrt(SAMPLES * gaussian.variance));
+    expect(Math.abs(sum)).toBeLessThan(5.5 * Math.sqrt(SAMPLES * discreteGaussianVariance(gaussian)));
   });
 });

@@ -7,8 +7,6 @@ export interface DiscreteGaussian {
   readonly denominator: bigint;
   /** σ², the parameter. */
   readonly sigma2: number;
-  /** Its variance: σ² up to rounding from σ = 2 on, less for narrow ones. */
-  readonly variance: number;
   /** No sample is larger in absolute value, but for a probability below 2⁻⁶⁴. */
   readonly reach: number;
 }
@@ -29,7 +27,6 @@ export function createDiscreteGaussian(sigma: number): DiscreteGaussian {
     numerator: BigInt(numerator),
     denominator: BigInt(denominator),
     sigma2,
-    variance: discreteGaussianVariance(sigma2),
     reach: reachOf(sigma2),
   };
 }
@@ -39,7 +36,8 @@ function reachOf(sigma2: number): number {
   return Math.ceil(Math.sqrt(sigma2 * 130 * Math.LN2));
 }
 
-function discreteGaussianVariance(sigma2: number): number {
+/** σ² up to rounding from σ = 2 on, less for narrow ones. */
+export function discreteGaussianVariance({ sigma2 }: DiscreteGaussian): number {
   if (sigma2 >= 4) return sigma2;
   let sum = 0;
   for (let x = 1; x <= reachOf(sigma2); x++) sum += 2 * x * x * Math.exp(-(x * x) / (2 * sigma2));

@@ -22,7 +22,12 @@ export {
   INVALID_COUNT_STANDARD_ERROR,
   noisedInvalidCount,
 } from "./accounting/invalid-count.ts";
-export { createDiscreteGaussian, type DiscreteGaussian, drawDiscreteGaussian } from "./discrete-gaussian.ts";
+export {
+  createDiscreteGaussian,
+  type DiscreteGaussian,
+  discreteGaussianVariance,
+  drawDiscreteGaussian,
+} from "./discrete-gaussian.ts";
 export { drawDiscreteLaplace } from "./discrete-laplace.ts";
 export { createKaryResponse, type KaryResponse, respondKary } from "./kary-response.ts";
 export { chooseLedgerBits, type LedgerResponse, ledgerResponseWithBits } from "./ledger-response.ts";

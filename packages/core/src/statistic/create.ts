@@ -1,5 +1,4 @@
-import { createElGamalCounter, type LatticeChoice } from "../encryption/index.ts";
-import type { HistogramSpec } from "./histogram.ts";
+import type { LatticeChoice } from "../encryption/index.ts";
 import { ledgerDevice, ledgerServer, planLedger } from "./lattice/ledger.ts";
 import {
   planRotationHistogram,
@@ -7,19 +6,12 @@ import {
   rotationHistogramServer,
 } from "./lattice/rotation-histogram.ts";
 import { planRotationMean, rotationMeanDevice, rotationMeanServer } from "./lattice/rotation-mean.ts";
-import type { MeanSpec } from "./mean.ts";
-import type { OccurrenceSpec } from "./occurrence.ts";
-import { paperHistogramDevice, paperHistogramServer } from "./paper/histogram.ts";
-import { elgamalForMean, paperMeanDevice, paperMeanServer } from "./paper/mean.ts";
-import { paperOccurrenceDevice, paperOccurrenceServer } from "./paper/occurrence.ts";
+import { elgamalDevice, elgamalFor } from "./paper/elgamal.ts";
+import { paperHistogramServer } from "./paper/histogram.ts";
+import { paperMeanServer } from "./paper/mean.ts";
+import { paperOccurrenceServer } from "./paper/occurrence.ts";
+import type { SchemeName, StatisticSpec } from "./spec.ts";
 import type { DeviceSide, ServerSide } from "./statistic.ts";
-
-export type SchemeName = "lattice" | "elgamal";
-
-export type StatisticSpec =
-  | ({ readonly statistic: "occurrence" } & OccurrenceSpec)
-  | ({ readonly statistic: "histogram" } & HistogramSpec)
-  | ({ readonly statistic: "mean" } & MeanSpec);
 
 /** Both halves of a statistic, and the lattice parameters it runs on, if it does. */
 export interface Statistic {
@@ -71,13 +63,12 @@ function createLatticeStatistic(spec: StatisticSpec): Statistic {
 }
 
 function createElGamalStatistic(spec: StatisticSpec): Statistic {
-  const bits = createElGamalCounter({ minimum: 0, maximum: 1 });
-  if (spec.statistic === "occurrence") {
-    return { device: paperOccurrenceDevice(bits, spec), server: paperOccurrenceServer(bits, spec) };
-  }
-  if (spec.statistic === "histogram") {
-    return { device: paperHistogramDevice(bits, spec), server: paperHistogramServer(bits, spec) };
-  }
-  const counter = elgamalForMean(spec);
-  return { device: paperMeanDevice(counter, spec), server: paperMeanServer(counter, spec) };
+  return { device: elgamalDevice(spec), server: elgamalServer(spec) };
+}
+
+function elgamalServer(spec: StatisticSpec): ServerSide {
+  const scheme = elgamalFor(spec);
+  if (spec.statistic === "occurrence") return paperOccurrenceServer(scheme, spec);
+  if (spec.statistic === "histogram") return paperHistogramServer(scheme, spec);
+  return paperMeanServer(scheme, spec);
 }

@@ -5,12 +5,11 @@ import {
   estimateFromUnary,
   projectToHistogram,
 } from "../estimate/index.ts";
-import { createKaryResponse, drawKary, type KaryResponse } from "../privacy/kary-response.ts";
+import { createKaryResponse, type KaryResponse } from "../privacy/kary-response.ts";
 import { requireEpsilon } from "../privacy/probability.ts";
-import { createRandomizedResponse, drawResponse, type RandomizedResponse } from "../privacy/randomized-response.ts";
-import { createUnaryEncoding, drawUnary, type UnaryEncoding } from "../privacy/unary-encoding.ts";
-import type { Randomness } from "../randomness/index.ts";
-import { areBits, MOST_TICKS, requireWhole, type ServerEstimates } from "./statistic.ts";
+import { createRandomizedResponse, type RandomizedResponse } from "../privacy/randomized-response.ts";
+import { createUnaryEncoding, type UnaryEncoding } from "../privacy/unary-encoding.ts";
+import { MOST_TICKS, requireWhole, type ServerEstimates } from "./statistic.ts";
 
 export type HistogramMechanismName = "kary" | "unary" | "per-bucket";
 
@@ -79,31 +78,6 @@ export function histogramMechanism({ edges, localEpsilon, mechanism }: Histogram
   requireHistogramEpsilon(localEpsilon, name);
   const response = createRandomizedResponse(localEpsilon / CHANGED_BUCKETS);
   return { name, buckets, ...response, localEpsilon: CHANGED_BUCKETS * response.localEpsilon };
-}
-
-/** For every bucket what to tell: its bit, or 0 or 1 regardless. Decided without looking at any. */
-export function drawHistogramResponses(mechanism: HistogramMechanism, random: Randomness): (0 | 1 | "keep")[] {
-  const buckets = Array.from({ length: mechanism.buckets }, (_, b) => b);
-  if (mechanism.name === "kary") {
-    const { keep, decoy } = drawKary(mechanism, random);
-    return buckets.map((b) => (keep ? "keep" : b === decoy ? 1 : 0));
-  }
-  return buckets.map(() =>
-    mechanism.name === "unary" ? drawUnary(mechanism, random) : drawResponse(mechanism, random),
-  );
-}
-
-/** The answers of a device in this bucket. */
-export function respondHistogram(mechanism: HistogramMechanism, bucket: number, random: Randomness): number[] {
-  return drawHistogramResponses(mechanism, random).map((response, b) =>
-    response === "keep" ? Number(b === bucket) : response,
-  );
-}
-
-/** Whether an opened report is one that the mechanism can give. */
-export function isHistogramAnswer(mechanism: HistogramMechanism, answers: readonly number[]): boolean {
-  const sum = answers.reduce((total, answer) => total + answer, 0);
-  return areBits(answers) && (mechanism.name !== "kary" || sum === 1);
 }
 
 function estimateHistogram(mechanism: HistogramMechanism, sums: readonly number[], devices: number): Estimate[] {

@@ -1,6 +1,7 @@
-export { createStatistic, type SchemeName, type Statistic, type StatisticSpec } from "./create.ts";
+export { createStatistic, type Statistic } from "./create.ts";
 export { bucketName, bucketOf, type HistogramMechanismName, type HistogramSpec } from "./histogram.ts";
 export { MEAN_DELTA, type MeanSpec } from "./mean.ts";
 export type { OccurrenceSpec } from "./occurrence.ts";
 export type { Recorder } from "./recorder.ts";
+export type { SchemeName, StatisticSpec } from "./spec.ts";
 export type { DeviceSide, OpenedReport, ServerSide, StatisticBytes } from "./statistic.ts";

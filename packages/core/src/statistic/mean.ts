@@ -1,6 +1,11 @@
 import { clampTo, estimateMean } from "../estimate/index.ts";
 import { gaussianEpsilon } from "../privacy/accounting/gaussian-sum.ts";
-import { createDiscreteGaussian, type DiscreteGaussian, MOST_SIGMA } from "../privacy/discrete-gaussian.ts";
+import {
+  createDiscreteGaussian,
+  type DiscreteGaussian,
+  discreteGaussianVariance,
+  MOST_SIGMA,
+} from "../privacy/discrete-gaussian.ts";
 import { MOST_TICKS, requireWhole, type ServerEstimates } from "./statistic.ts";
 
 /** The average over all devices of min(count, limit). */
@@ -37,7 +42,7 @@ function meanLocalEpsilon(spec: MeanSpec): number {
 
 /** What both schemes do with the noisy counts that devices told. */
 export function meanEstimates(spec: MeanSpec): ServerEstimates {
-  const { variance } = meanNoise(spec);
+  const variance = discreteGaussianVariance(meanNoise(spec));
   return {
     localEpsilon: () => meanLocalEpsilon(spec),
     mechanism: "discrete-gaussian",

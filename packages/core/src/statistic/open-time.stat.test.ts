@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type DeviceKeyContext, secret } from "../encryption/index.ts";
 import { randomnessFrom, uniformBelow } from "../randomness/index.ts";
-import { createStatistic, type SchemeName, type StatisticSpec } from "./create.ts";
+import { createStatistic } from "./create.ts";
+import type { SchemeName, StatisticSpec } from "./spec.ts";
 
 /**
  * How long opening takes must not tell whether a report is valid. Every sweep opens one report of each kind in a random

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { type DeviceKeyContext, secret } from "../encryption/index.ts";
 import { LetheError } from "../error.ts";
 import { type Randomness, seededRandomnessForTests } from "../randomness/index.ts";
-import { createStatistic, type SchemeName, type StatisticSpec } from "./create.ts";
+import { createStatistic } from "./create.ts";
 import type { Recorder } from "./recorder.ts";
+import type { SchemeName, StatisticSpec } from "./spec.ts";
 
 const TICKS = 4;
 const HEADER = 10;

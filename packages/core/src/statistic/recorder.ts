@@ -1,4 +1,5 @@
 import { LetheError, requireLength } from "../error.ts";
+import { headerOf, requireHeader } from "../header.ts";
 import type { Randomness } from "../randomness/index.ts";
 import type { DeviceSide } from "./statistic.ts";
 
@@ -47,7 +48,6 @@ export interface CiphertextMachine<State> {
  * both depend on times only. Then the ciphertexts.
  */
 const HEADER_BYTES = 10;
-const VERSION = 1;
 const KIND_STATE = 0x53;
 
 function storedBytes(ciphertextBytes: number): number {
@@ -155,8 +155,7 @@ function createRecorder<State>(
 function encodeStored<State>(machine: CiphertextMachine<State>, { state, writes, ticks }: Progress<State>): Uint8Array {
   const bytes = new Uint8Array(storedBytes(machine.ciphertextBytes));
   const view = new DataView(bytes.buffer);
-  bytes[0] = VERSION;
-  bytes[1] = KIND_STATE;
+  bytes.set(headerOf(KIND_STATE));
   view.setUint32(2, writes, true);
   view.setUint32(6, ticks, true);
   bytes.set(machine.encode(state), HEADER_BYTES);
@@ -165,9 +164,7 @@ function encodeStored<State>(machine: CiphertextMachine<State>, { state, writes,
 
 function decodeStored<State>(machine: CiphertextMachine<State>, bytes: Uint8Array): Progress<State> {
   requireLength("a stored state", bytes, storedBytes(machine.ciphertextBytes));
-  if (bytes[0] !== VERSION || bytes[1] !== KIND_STATE) {
-    throw new LetheError("bad-encoding", "these bytes are not a stored state of this version");
-  }
+  requireHeader("a stored state", bytes, KIND_STATE);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const counts = { writes: view.getUint32(2, true), ticks: view.getUint32(6, true) };
   const most = { writes: writesAllowed(machine.ticks), ticks: machine.ticks };

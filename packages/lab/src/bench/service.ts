@@ -10,9 +10,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { PGlite, types } from "@electric-sql/pglite";
 import { secret } from "@lethe/core/encryption";
-import { encodeBase64url, keyContextOf, type LayoutPart, reportBytes, type Task } from "@lethe/core/message";
+import {
+  type Enrolment,
+  encodeBase64url,
+  encodeReport,
+  keyContextOf,
+  type LayoutPart,
+  layoutOf,
+  type Manifest,
+  parseEnrolment,
+  reportBytes,
+  type Task,
+  type TaskLayout,
+} from "@lethe/core/message";
 import { randomnessFrom, withBufferedRandomness } from "@lethe/core/randomness";
-import { type EnrolledDevice, enrol, fetchTask, inParallel, type KnownTask, reportOf, windowFor } from "../fleet.ts";
+import { fetchManifest, windowFor } from "../fleet.ts";
+import { inParallel } from "../in-parallel.ts";
 import type { Load, LoadResult } from "./load-client.ts";
 import { type Measurement, microseconds } from "./stopwatch.ts";
 
@@ -48,14 +61,15 @@ export async function benchService(report: (row: Measurement) => void): Promise<
     const service = await startService(folder);
     try {
       await createTask(service.url);
-      const task = await fetchTask(service.url, TASK.task);
-      const bytes = reportBytes(task.layout);
+      const manifest = await fetchManifest(service.url, TASK.task);
+      const layout = layoutOf(manifest);
+      const bytes = reportBytes(layout);
       const port = Number(new URL(service.url).port);
       const insert = await bareInserts(join(folder, "bare"), bytes);
-      const bare = bareOpening(task);
+      const bare = bareOpening(layout);
       const rounds: Round[] = [];
       for (let round = 0; round < WARM_UP + ROUNDS; round++) {
-        const load: Load = { ...loadOf(await enrolAll(task), bytes), port };
+        const load: Load = { ...loadOf(await enrolAll(service.url, manifest), bytes), port };
         const http = await bareHttp(load);
         const inserts = await insert.run();
         const uploads = await run(load, 201);
@@ -144,17 +158,31 @@ async function createTask(url: string): Promise<void> {
   if (status !== 201) throw new Error(`the bench's task was refused with ${status}`);
 }
 
-function enrolAll(task: KnownTask): Promise<EnrolledDevice[]> {
-  const { number } = windowFor(task);
-  return inParallel(UPLOADS, () => enrol(task, number), 64);
+interface Enrolled {
+  readonly window: number;
+  readonly enrolment: Enrolment;
+}
+
+function enrolAll(url: string, manifest: Manifest): Promise<Enrolled[]> {
+  const { number: window } = windowFor(manifest);
+  const path = `${url}/v1/tasks/${TASK.task}/windows/${window}/devices`;
+  const enrol = async (): Promise<Enrolled> => {
+    for (;;) {
+      const response = await fetch(path, { method: "POST" });
+      if (response.status === 201) return { window, enrolment: parseEnrolment(await response.text()) };
+      // Keys are made as fast as they can be.
+      await sleep(100);
+    }
+  };
+  return inParallel(UPLOADS, enrol, 64);
 }
 
 /** Honest headers and random ciphertexts: intake cannot tell. */
-function loadOf(devices: readonly EnrolledDevice[], bytes: number): Omit<Load, "port"> {
-  const [first] = devices as [EnrolledDevice];
-  const header = reportOf(first, () => 0).subarray(0, 34);
-  const requests = devices.map(({ task, window, enrolment: { device, uploadToken } }) => ({
-    path: `/v1/tasks/${task.manifest.task}/windows/${window}/reports/${encodeBase64url(device)}`,
+function loadOf(devices: readonly Enrolled[], bytes: number): Omit<Load, "port"> {
+  const [first] = devices as [Enrolled];
+  const header = encodeReport(first.enrolment.manifestHash, []);
+  const requests = devices.map(({ window, enrolment: { device, uploadToken } }) => ({
+    path: `/v1/tasks/${TASK.task}/windows/${window}/reports/${encodeBase64url(device)}`,
     token: uploadToken,
   }));
   return { connections: CONNECTIONS, requests, bytes, header };
@@ -208,7 +236,7 @@ async function countingRate(url: string, reports: number): Promise<number> {
 }
 
 /** What the mathematics alone takes; the reports are as random as those that were uploaded. */
-function bareOpening({ layout }: KnownTask): number {
+function bareOpening(layout: TaskLayout): number {
   const [part] = layout as [LayoutPart];
   const master = secret(crypto.getRandomValues(new Uint8Array(32)));
   const report = crypto.getRandomValues(new Uint8Array(part.device.bytes.report));

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { LetheError } from "@lethe/core/error";
+import { takeLock } from "@lethe/device/lock-file";
 import type { Database } from "./database.ts";
-import { takeLock } from "./lock-file.ts";
 import { migrate } from "./migrations.ts";
 import { openPglite } from "./pglite.ts";
 import { endLeases } from "./reports.ts";

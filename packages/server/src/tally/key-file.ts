@@ -15,8 +15,8 @@ import { dirname } from "node:path";
 import { type Secret, secret, stepWindowRatchet, WINDOW_SECRET_BYTES } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
 import { decodeBase64urlOf, encodeBase64url, encodeOperatorKey } from "@lethe/core/message";
+import { type Lock, takeLock } from "@lethe/device/lock-file";
 import { z } from "zod";
-import { type Lock, takeLock } from "../storage/lock-file.ts";
 
 /**
  * All secrets of a tally, outside of the database and its backups: the operator's signing key, the ratchet, and the

@@ -1,4 +1,4 @@
-import { type CompactFormat, compactBytes } from "./compact.ts";
+import { type CompactFormat, sizeOf } from "./compact.ts";
 import { LARGEST_LOG2_FAILURE, log2FailureBound, type NoiseHistory } from "./failure-bound.ts";
 import { LATTICE_SETS, type LatticeParameters, LONGEST, modulusBits, plaintextLimit } from "./parameters.ts";
 
@@ -28,6 +28,11 @@ export interface LatticeChoice {
  */
 export function chooseLattice(need: LatticeNeed): LatticeChoice {
   checkNeed(need);
+  return chooseFor(need);
+}
+
+/** For a need that a statistic has worked out from checked numbers. */
+export function chooseFor(need: LatticeNeed): LatticeChoice {
   if (need.slots > LONGEST) {
     throw new RangeError(
       `a ciphertext has at most ${LONGEST} slots and ${need.slots} are needed: lower ${need.toLower ?? "slots"}`,
@@ -75,7 +80,7 @@ function shortestFormat(parameters: LatticeParameters, need: LatticeNeed): Latti
     let c1Bits = plaintextBits + 1;
     while (!fits(c0Bits, c1Bits)) c1Bits++;
     const format = { c0Bits, c1Bits, reads };
-    const bytes = compactBytes(parameters, format);
+    const bytes = sizeOf(parameters, format);
     if (bytes < bestBytes) {
       bestBytes = bytes;
       best = { parameters, plaintextBits, format, log2Failure: bound(format) };

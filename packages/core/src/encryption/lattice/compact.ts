@@ -14,7 +14,9 @@ export interface CompactFormat {
   readonly reads: readonly number[];
 }
 
-export function compactBytes(parameters: LatticeParameters, { c0Bits, c1Bits, reads }: CompactFormat): number {
+/** The size of a compact ciphertext in a format that is checked first. */
+export function compactBytes(parameters: LatticeParameters, format: CompactFormat): number {
+  const { c0Bits, c1Bits, reads } = format;
   const { dimension } = parameters;
   for (const bits of [c0Bits, c1Bits]) {
     if (!Number.isInteger(bits) || bits < 1 || bits > modulusBits(parameters)) {
@@ -25,6 +27,11 @@ export function compactBytes(parameters: LatticeParameters, { c0Bits, c1Bits, re
     (slot, i) => Number.isInteger(slot) && slot > (reads[i - 1] ?? -1) && slot < dimension,
   );
   if (!increasing) throw new RangeError(`the slots to read increase, from 0 to at most ${dimension - 1}`);
+  return sizeOf(parameters, format);
+}
+
+/** The same in a format that `choose.ts` made. */
+export function sizeOf({ dimension }: LatticeParameters, { c0Bits, c1Bits, reads }: CompactFormat): number {
   const element = (count: number, bits: number) =>
     splitBits(bits).reduce((total, planeBits) => total + packedBytes(count, planeBits), 0);
   return element(dimension, c0Bits) + element(reads.length, c1Bits);
@@ -32,14 +39,14 @@ export function compactBytes(parameters: LatticeParameters, { c0Bits, c1Bits, re
 
 /**
  * Switches the modulus of c₀ to 2^c0Bits and of c₁ to 2^c1Bits, to the nearest, and packs the bits. One way: for
- * the last step before sending, after which nothing can be added any more.
+ * the last step before sending, after which nothing can be added any more. The format is one that `compactBytes` takes.
  */
 export function encodeCompact(
   parameters: LatticeParameters,
   format: CompactFormat,
   { c0, c1 }: LatticeCiphertext,
 ): Uint8Array {
-  const bytes = new Uint8Array(compactBytes(parameters, format));
+  const bytes = new Uint8Array(sizeOf(parameters, format));
   const offset = packTop(parameters, c0, format.c0Bits, undefined, bytes, 0);
   packTop(parameters, c1, format.c1Bits, format.reads, bytes, offset);
   return bytes;

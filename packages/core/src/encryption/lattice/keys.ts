@@ -4,7 +4,7 @@ import { xof } from "../../xof.ts";
 import type { KeyPair } from "../rerandomizable.ts";
 import { type Secret, secret } from "../secret.ts";
 import { packBits, packedBytes, unpackBits } from "./bit-packing.ts";
-import type { RingElement, SmallPolynomial } from "./limbs.ts";
+import { negateRange, type RingElement, type SmallPolynomial } from "./limbs.ts";
 import { LIMB_BITS } from "./parameters.ts";
 import type { LimbSpectra, Ring } from "./ring.ts";
 
@@ -35,7 +35,7 @@ export function generateKeys(ring: Ring, random: Randomness): KeyPair<LatticePub
   const b = ring.zero();
   ring.addProduct(b, aSpectra, sSpectrum);
   ring.addSmall(b, e);
-  ring.negate(b);
+  negateRange(ring.parameters, b, 0, ring.parameters.dimension);
   for (const array of [e, sSpectrum]) array.fill(0);
   return { publicKey: { seed, b, aSpectra, bSpectra: ring.transform(b) }, secretKey: secret(s) };
 }

@@ -1,26 +1,17 @@
-import { addCentredBinomial, addTernary, type Randomness } from "../../randomness/index.ts";
+import type { Randomness } from "../../randomness/index.ts";
 import type { AdditiveScheme } from "../rerandomizable.ts";
+import { changed, type LatticeCiphertext, openPhase, trivialCiphertext } from "./ciphertext.ts";
+import { createInPlaceLattice, type InPlaceLattice, unitOf } from "./in-place.ts";
 import {
-  changed,
-  ciphertextBytes,
-  decodeCiphertext,
-  encodeCiphertext,
-  type LatticeCiphertext,
-  openPhase,
-  trivialCiphertext,
-} from "./ciphertext.ts";
-import {
-  decodePublicKey,
   encodePublicKey,
   generateKeys,
   generateSecretKey,
   type LatticePublicKey,
   type LatticeSecretKey,
-  publicKeyBytes,
 } from "./keys.ts";
-import { addToCoefficient, coefficient, type SmallPolynomial } from "./limbs.ts";
-import { type LatticeParameters, modulusBits, plaintextLimit, requireKnownSet } from "./parameters.ts";
-import { type Ring, ringOf } from "./ring.ts";
+import { addElement, coefficient, scaleElement } from "./limbs.ts";
+import { type LatticeParameters, plaintextLimit, requireKnownSet } from "./parameters.ts";
+import { ringOf } from "./ring.ts";
 
 /** N integers modulo t = 2^plaintextBits, each in [0, t). */
 export type Slots = Int32Array;
@@ -33,30 +24,13 @@ export type Slots = Int32Array;
  * computers. Every fresh encryption adds noise that the key holder sees, so how many of them are in a
  * ciphertext must not depend on events; the bound on it is in `failure-bound.ts`.
  *
- * The methods of the interface return new ciphertexts. Those below change theirs in place and are what a device
- * uses: a discarded older version would lie in memory beside the newer one.
+ * Methods of `AdditiveScheme` return new ciphertexts; those that a device uses change theirs in place (`in-place.ts`).
  *
  * [LPR10] Lyubashevsky, Peikert, Regev, On ideal lattices and learning with errors over rings, 2010.
  */
-export interface LatticeScheme extends AdditiveScheme<Slots, LatticePublicKey, LatticeSecretKey, LatticeCiphertext> {
-  readonly parameters: LatticeParameters;
-  readonly plaintextBits: number;
-  /** The encryption of zeros that holds no randomness. Never to be stored: rerandomize it first. */
-  trivial(): LatticeCiphertext;
-  /** Adds `count` fresh encryptions of zero: their samples are added up, then multiplied once. */
-  addEncryptionsOfZero(
-    publicKey: LatticePublicKey,
-    ciphertext: LatticeCiphertext,
-    count: number,
-    random: Randomness,
-  ): void;
-  /** Adds a known value to one slot. */
-  addToSlot(ciphertext: LatticeCiphertext, slot: number, value: number): void;
-  /** Multiplies the message, as a polynomial, by X^k modulo X^N + 1. The noise keeps its distribution. */
-  rotate(ciphertext: LatticeCiphertext, k: number): void;
-  /** Multiplies the message by a public polynomial; the noise grows by its 2-norm. */
-  multiply(ciphertext: LatticeCiphertext, factor: SmallPolynomial): void;
-}
+export interface LatticeScheme
+  extends AdditiveScheme<Slots, LatticePublicKey, LatticeSecretKey, LatticeCiphertext>,
+    InPlaceLattice {}
 
 /** `plaintextBits` is log₂ t, at most 30 and at least one bit less than log₂ q. */
 export function createLattice(parameters: LatticeParameters, plaintextBits: number): LatticeScheme {
@@ -65,20 +39,32 @@ export function createLattice(parameters: LatticeParameters, plaintextBits: numb
   if (!Number.isInteger(plaintextBits) || plaintextBits < 1 || plaintextBits > most) {
     throw new RangeError(`plaintextBits is a whole number from 1 to ${most}, not ${plaintextBits}`);
   }
+  const inPlace = createInPlaceLattice(set, plaintextBits);
   const ring = ringOf(set);
   const N = set.dimension;
   const t = 2 ** plaintextBits;
-  const delta = 2 ** (modulusBits(set) - plaintextBits); // q/t
-  const addEncryptionsOfZero = createZeroEncryptor(ring);
+  const delta = unitOf(set, plaintextBits);
 
-  function addToSlot({ c1 }: LatticeCiphertext, slot: number, value: number): void {
+  function addEncryptionsOfZero(
+    publicKey: LatticePublicKey,
+    ciphertext: LatticeCiphertext,
+    count: number,
+    random: Randomness,
+  ): void {
+    if (!Number.isInteger(count) || count < 0) {
+      throw new RangeError(`the number of encryptions is a whole number from 0 on, not ${count}`);
+    }
+    inPlace.addEncryptionsOfZero(publicKey, ciphertext, count, random);
+  }
+
+  function addToSlot(ciphertext: LatticeCiphertext, slot: number, value: number): void {
     if (!Number.isInteger(slot) || slot < 0 || slot >= N) {
       throw new RangeError(`slots are numbered 0 to ${N - 1}, there is no slot ${slot}`);
     }
     if (!Number.isInteger(value) || value < 0 || value >= t) {
       throw new RangeError(`a slot holds whole numbers from 0 to ${t - 1}, not ${value}`);
     }
-    addToCoefficient(set, c1, slot, delta * value);
+    inPlace.addToSlot(ciphertext, slot, value);
   }
 
   function encrypt(publicKey: LatticePublicKey, message: Slots, random: Randomness): LatticeCiphertext {
@@ -97,71 +83,28 @@ export function createLattice(parameters: LatticeParameters, plaintextBits: numb
     return message;
   }
 
-  /** Applies an operation of the ring to both halves. */
-  const onBoth =
-    <Argument>(operation: (target: Int32Array, argument: Argument) => void) =>
-    ({ c0, c1 }: LatticeCiphertext, argument: Argument): void => {
-      operation(c0, argument);
-      operation(c1, argument);
-    };
-
   return {
+    ...inPlace,
+    addEncryptionsOfZero,
+    addToSlot,
     id: `lattice ${set.set} ${N}`,
     hidesRerandomizations: false,
-    parameters: set,
-    plaintextBits,
     generateKeys: (random) => generateKeys(ring, random),
     generateSecretKey: (random) => generateSecretKey(ring, random),
     encrypt,
     rerandomize: (publicKey, ciphertext, random) =>
       changed(ciphertext, (copy) => addEncryptionsOfZero(publicKey, copy, 1, random)),
     decrypt,
-    ciphertextBytes: ciphertextBytes(ring),
-    publicKeyBytes: publicKeyBytes(ring),
-    encode: (ciphertext) => encodeCiphertext(ring, ciphertext),
-    decode: (bytes) => decodeCiphertext(ring, bytes),
     encodePublicKey: (publicKey) => encodePublicKey(ring, publicKey),
-    decodePublicKey: (bytes) => decodePublicKey(ring, bytes),
     add: (left, right) =>
       changed(left, ({ c0, c1 }) => {
-        ring.add(c0, right.c0);
-        ring.add(c1, right.c1);
+        addElement(set, c0, right.c0);
+        addElement(set, c1, right.c1);
       }),
-    scale: (factor, ciphertext) => changed(ciphertext, (copy) => onBoth(ring.scale)(copy, factor)),
-    trivial: () => trivialCiphertext(ring),
-    addEncryptionsOfZero,
-    addToSlot,
-    rotate: onBoth(ring.rotate),
-    multiply: onBoth(ring.multiply),
-  };
-}
-
-function createZeroEncryptor(ring: Ring): LatticeScheme["addEncryptionsOfZero"] {
-  const N = ring.parameters.dimension;
-  const [ephemeral, error0, error1] = [new Int32Array(N), new Int32Array(N), new Int32Array(N)] as const;
-
-  return (publicKey, { c0, c1 }, count, random) => {
-    if (!Number.isInteger(count) || count < 0) {
-      throw new RangeError(`the number of encryptions is a whole number from 0 on, not ${count}`);
-    }
-    for (let left = count; left > 0; left -= ring.largestFactor) {
-      const summed = Math.min(left, ring.largestFactor);
-      try {
-        // All randomness first: if it fails, no product without its errors is left in the ciphertext.
-        for (let i = 0; i < summed; i++) {
-          addTernary(random, ephemeral);
-          addCentredBinomial(random, error0);
-          addCentredBinomial(random, error1);
-        }
-        const u = ring.transformSmall(ephemeral);
-        ring.addProduct(c0, publicKey.aSpectra, u);
-        ring.addProduct(c1, publicKey.bSpectra, u);
-        ring.addSmall(c0, error0);
-        ring.addSmall(c1, error1);
-        u.fill(0);
-      } finally {
-        for (const sample of [ephemeral, error0, error1]) sample.fill(0);
-      }
-    }
+    scale: (factor, ciphertext) =>
+      changed(ciphertext, ({ c0, c1 }) => {
+        scaleElement(set, c0, factor);
+        scaleElement(set, c1, factor);
+      }),
   };
 }

@@ -1,12 +1,4 @@
-import {
-  addElement,
-  addSmall,
-  negateRange,
-  type RingElement,
-  rotateElement,
-  type SmallPolynomial,
-  scaleElement,
-} from "./limbs.ts";
+import { addSmall, type RingElement, rotateElement, type SmallPolynomial, scaleElement } from "./limbs.ts";
 import { createNegacyclicFft, productError } from "./negacyclic-fft.ts";
 import { type LatticeParameters, LIMB, LIMB_BITS, LIMB_MASK } from "./parameters.ts";
 
@@ -20,10 +12,7 @@ export type LimbSpectra = readonly Float64Array[];
 export interface Ring {
   readonly parameters: LatticeParameters;
   zero(): RingElement;
-  add(target: RingElement, other: RingElement): void;
   addSmall(target: RingElement, small: SmallPolynomial): void;
-  negate(target: RingElement): void;
-  scale(target: RingElement, factor: number): void;
   rotate(target: RingElement, k: number): void;
   /** Multiplies by a public small polynomial. */
   multiply(target: RingElement, factor: SmallPolynomial): void;
@@ -105,10 +94,7 @@ function createRing(parameters: LatticeParameters): Ring {
   return {
     parameters,
     zero: () => new Int32Array(limbs * N),
-    add: (target, other) => addElement(parameters, target, other),
     addSmall: (target, small) => addSmall(parameters, target, small),
-    negate: (target) => negateRange(parameters, target, 0, N),
-    scale: (target, factor) => scaleElement(parameters, target, factor),
     rotate: (target, k) => rotateElement(parameters, target, k),
     multiply,
     transform,

@@ -8,6 +8,7 @@ import {
   composedDelta,
   composedEpsilon,
   createDiscreteGaussian,
+  discreteGaussianVariance,
   gaussianDelta,
   gaussianEpsilon,
   localEpsilonFor,
@@ -146,7 +147,8 @@ describe("discrete Gaussians", () => {
       else {
         expectRatio(totalWeight(sigma2), Z as number, 1e-12);
         // The sampler's σ² is a multiple of 2⁻²⁰ above; these are multiples already.
-        if (sigma2 >= 0.25) expectRatio(createDiscreteGaussian(Math.sqrt(sigma2)).variance, variance as number, 1e-12);
+        if (sigma2 >= 0.25)
+          expectRatio(discreteGaussianVariance(createDiscreteGaussian(Math.sqrt(sigma2))), variance as number, 1e-12);
       }
     }
   });
@@ -180,7 +182,7 @@ describe("discrete Gaussians", () => {
       expectRatio(gaussianEpsilon(sum, delta_target), eps, 1e-6);
       const sigma = sigmaFor(eps, delta_target, k, n) * k;
       expectRatio(sigma * sigma, s2_per_device, 1e-6);
-      expectRatio(n * createDiscreteGaussian(sigma).variance, exact_total_variance, 1e-4);
+      expectRatio(n * discreteGaussianVariance(createDiscreteGaussian(sigma)), exact_total_variance, 1e-4);
     }
     for (const row of oracles.dg_sums.dropout) {
       const { n_planned, reporting, k, eps, s2_needed, delta_if_calibrated_for_all } = fields(

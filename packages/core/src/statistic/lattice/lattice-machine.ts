@@ -1,5 +1,4 @@
 import {
-  compactBytes,
   createLattice,
   type DeviceKeyContext,
   decodeCompact,
@@ -9,9 +8,10 @@ import {
   type LatticeChoice,
   type LatticeCiphertext,
   type LatticePublicKey,
-  type LatticeScheme,
   type Slots,
 } from "../../encryption/index.ts";
+import { sizeOf } from "../../encryption/lattice/compact.ts";
+import { createInPlaceLattice, type InPlaceLattice } from "../../encryption/lattice/in-place.ts";
 import { addToCoefficient } from "../../encryption/lattice/limbs.ts";
 import { modulusBits } from "../../encryption/lattice/parameters.ts";
 import { requireLength } from "../../error.ts";
@@ -44,12 +44,13 @@ export interface LatticeSteps {
 }
 type Fill = (ciphertext: LatticeCiphertext, i: number, count: number) => void;
 
-export function schemeOf({ choice }: LatticePlan): LatticeScheme {
-  return createLattice(choice.parameters, choice.plaintextBits);
+/** What the device's half needs of the scheme. */
+export function deviceSchemeOf({ choice }: LatticePlan): InPlaceLattice {
+  return createInPlaceLattice(choice.parameters, choice.plaintextBits);
 }
 
 export function latticeDevice(plan: LatticePlan, steps: LatticeSteps): DeviceSide {
-  const scheme = schemeOf(plan);
+  const scheme = deviceSchemeOf(plan);
   const { parameters, format } = plan.choice;
   const ciphertextBytes = plan.ciphertexts * scheme.ciphertextBytes;
   const indices = Array.from({ length: plan.ciphertexts }, (_, i) => i);
@@ -102,7 +103,7 @@ export function latticeDevice(plan: LatticePlan, steps: LatticeSteps): DeviceSid
  */
 export function addMasked(
   { choice, canary }: LatticePlan,
-  scheme: LatticeScheme,
+  scheme: InPlaceLattice,
   ciphertext: LatticeCiphertext,
   values: ReadonlyMap<number, number>,
   random: Randomness,
@@ -116,7 +117,7 @@ export function addMasked(
 
 /** The part of the server's half that is the same for all lattice statistics. */
 export function latticeServer(plan: LatticePlan, answers: AnswerReader<Slots>): Pick<ServerSide, "issueKey" | "open"> {
-  const scheme = schemeOf(plan);
+  const scheme = createLattice(plan.choice.parameters, plan.choice.plaintextBits);
   const indices = Array.from({ length: plan.ciphertexts }, (_, i) => i);
   const length = reportBytes(plan);
   const decode = lenientDecoder(plan.choice);
@@ -166,5 +167,5 @@ function lenientDecoder({ parameters, format }: LatticeChoice) {
 }
 
 function reportBytes({ ciphertexts, choice }: LatticePlan): number {
-  return ciphertexts * compactBytes(choice.parameters, choice.format);
+  return ciphertexts * sizeOf(choice.parameters, choice.format);
 }

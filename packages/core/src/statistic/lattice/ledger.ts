@@ -1,4 +1,5 @@
-import { chooseLattice, type LatticeChoice, type LatticeCiphertext } from "../../encryption/index.ts";
+import type { LatticeChoice, LatticeCiphertext } from "../../encryption/index.ts";
+import { chooseFor } from "../../encryption/lattice/choose.ts";
 import {
   chooseLedgerBits,
   drawLedgerNoise,
@@ -11,7 +12,7 @@ import { checkOccurrence, type OccurrenceSpec, occurrenceEstimates } from "../oc
 import { writesAllowed } from "../recorder.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import { createCanary } from "./canary.ts";
-import { type LatticePlan, latticeDevice, latticeServer, schemeOf } from "./lattice-machine.ts";
+import { deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "./lattice-machine.ts";
 
 /**
  * All occurrence metrics of a task in one ciphertext, at a cost that does not depend on their number. Metrics beyond
@@ -29,10 +30,10 @@ export function planLedger(spec: OccurrenceSpec): LedgerPlan {
   const canary = createCanary(bits, 0);
   const metrics = responses.length;
   // The smallest set in which such slots decode; longer ones cost more a slot, so length alone is no reason for them.
-  const { dimension } = chooseFor(spec, bits, 1).parameters;
+  const { dimension } = chooseWith(spec, bits, 1).parameters;
   const ciphertexts = Math.ceil(metrics / (dimension - canary.slots.length));
   const perCiphertext = Math.ceil(metrics / ciphertexts);
-  const choice = chooseFor(spec, bits, canary.slots.length + perCiphertext);
+  const choice = chooseWith(spec, bits, canary.slots.length + perCiphertext);
   const eventsPerTick = Number.POSITIVE_INFINITY;
   return { ticks: spec.ticks, eventsPerTick, metrics, ciphertexts, choice, canary, responses, perCiphertext };
 }
@@ -43,8 +44,8 @@ function ledgerResponses(localEpsilons: readonly number[]): LedgerResponse[] {
   return localEpsilons.map((epsilon) => ledgerResponseWithBits(epsilon, bits) as LedgerResponse);
 }
 
-function chooseFor({ ticks }: OccurrenceSpec, bits: number, slots: number): LatticeChoice {
-  return chooseLattice({
+function chooseWith({ ticks }: OccurrenceSpec, bits: number, slots: number): LatticeChoice {
+  return chooseFor({
     plaintextBits: bits,
     slots,
     encryptions: 2 * writesAllowed(ticks) + 1,
@@ -64,7 +65,7 @@ function place({ perCiphertext, canary }: LedgerPlan, metric: number): { ciphert
 }
 
 export function ledgerDevice(plan: LedgerPlan): DeviceSide {
-  const scheme = schemeOf(plan);
+  const scheme = deviceSchemeOf(plan);
   const t = 2 ** plan.choice.plaintextBits;
 
   function addTo(ciphertexts: readonly LatticeCiphertext[], metric: number, value: number): void {

@@ -1,4 +1,5 @@
-import { chooseLattice, type LatticeCiphertext, MOST_SLOTS, type Slots } from "../../encryption/index.ts";
+import { type LatticeCiphertext, MOST_SLOTS, type Slots } from "../../encryption/index.ts";
+import { chooseFor } from "../../encryption/lattice/choose.ts";
 import { drawKary } from "../../privacy/kary-response.ts";
 import { drawOutcome } from "../../privacy/probability.ts";
 import { type Randomness, uniformBelow, withBufferedRandomness } from "../../randomness/index.ts";
@@ -9,13 +10,12 @@ import {
   type HistogramSpec,
   histogramEstimates,
   histogramMechanism,
-  isHistogramAnswer,
-  respondHistogram,
 } from "../histogram.ts";
+import { isHistogramAnswer, respondHistogram } from "../histogram-answer.ts";
 import { writesAllowed } from "../recorder.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import { canaryLength, createCanary } from "./canary.ts";
-import { addMasked, type LatticePlan, latticeDevice, latticeServer, schemeOf } from "./lattice-machine.ts";
+import { addMasked, deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "./lattice-machine.ts";
 
 /**
  * A count kept as a rotation: the state is ρ·X^count with t = 2, an event multiplies by X. For sealing it is multiplied by
@@ -51,7 +51,7 @@ export function planRotationHistogram(spec: HistogramSpec): RotationHistogramPla
     );
   }
   const canary = createCanary(PLAINTEXT_BITS, firstZero);
-  const choice = chooseLattice({
+  const choice = chooseFor({
     plaintextBits: PLAINTEXT_BITS,
     slots,
     encryptions: 2 * writesAllowed(ticks),
@@ -82,7 +82,7 @@ function bucketPolynomial(
 
 export function rotationHistogramDevice(plan: RotationHistogramPlan): DeviceSide {
   const { edges, mechanism, capacity, positions } = plan;
-  const scheme = schemeOf(plan);
+  const scheme = deviceSchemeOf(plan);
   const polynomial = bucketPolynomial(edges, positions, capacity, plan.choice.parameters.dimension);
 
   return latticeDevice(plan, {

@@ -1,11 +1,12 @@
-import { chooseLattice, type LatticeCiphertext, MOST_SLOTS, type Slots } from "../../encryption/index.ts";
+import { type LatticeCiphertext, MOST_SLOTS, type Slots } from "../../encryption/index.ts";
+import { chooseFor } from "../../encryption/lattice/choose.ts";
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { withBufferedRandomness } from "../../randomness/index.ts";
 import { checkMean, type MeanSpec, meanEstimates, meanNoise } from "../mean.ts";
 import { writesAllowed } from "../recorder.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import { canaryLength, createCanary } from "./canary.ts";
-import { addMasked, type LatticePlan, latticeDevice, latticeServer, schemeOf } from "./lattice-machine.ts";
+import { addMasked, deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "./lattice-machine.ts";
 
 /**
  * A count kept as a rotation, as in the histogram. For sealing X^count is multiplied by Σ_i min(i, limit)·X^{−i}: coefficient
@@ -32,7 +33,7 @@ export function planRotationMean(spec: MeanSpec): RotationMeanPlan {
     );
   }
   const canary = createCanary(plaintextBits, capacity + 1);
-  const choice = chooseLattice({
+  const choice = chooseFor({
     plaintextBits,
     slots,
     encryptions: 2 * writesAllowed(ticks),
@@ -52,7 +53,7 @@ function weightPolynomial(limit: number, capacity: number, dimension: number): I
 }
 
 export function rotationMeanDevice(plan: RotationMeanPlan): DeviceSide {
-  const scheme = schemeOf(plan);
+  const scheme = deviceSchemeOf(plan);
   const t = 2 ** plan.choice.plaintextBits;
   const weights = weightPolynomial(plan.spec.limit, plan.capacity, plan.choice.parameters.dimension);
 

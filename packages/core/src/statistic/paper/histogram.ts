@@ -1,14 +1,12 @@
 import {
   bucketOf,
   checkHistogram,
-  drawHistogramResponses,
   type HistogramMechanism,
   type HistogramSpec,
   histogramEstimates,
   histogramMechanism,
-  isHistogramAnswer,
-  respondHistogram,
 } from "../histogram.ts";
+import { drawHistogramResponses, isHistogramAnswer, respondHistogram } from "../histogram-answer.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import {
   applyResponses,

@@ -1,9 +1,3 @@
-import {
-  createElGamalCounter,
-  type ElGamalCiphertext,
-  type ElGamalPublicKey,
-  type ElGamalSecretKey,
-} from "../../encryption/index.ts";
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { checkMean, type MeanSpec, meanEstimates, meanNoise } from "../mean.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
@@ -38,7 +32,7 @@ export function paperMeanDevice<P, S, C>(scheme: CounterScheme<P, S, C>, spec: M
   return paperDevice(scheme, algorithm(scheme, spec, meanNoise(spec)));
 }
 
-/** The scheme must decrypt every integer of `meanRange`. */
+/** The scheme must decrypt every integer from −reach to limit + reach of the noise. */
 export function paperMeanServer<P, S, C>(scheme: CounterScheme<P, S, C>, spec: MeanSpec): ServerSide {
   checkMean(spec);
   const noise = meanNoise(spec);
@@ -49,11 +43,4 @@ export function paperMeanServer<P, S, C>(scheme: CounterScheme<P, S, C>, spec: M
     }),
     ...meanEstimates(spec),
   };
-}
-
-/** ElGamal with the range in which an honest answer lies. */
-export function elgamalForMean(spec: MeanSpec): CounterScheme<ElGamalPublicKey, ElGamalSecretKey, ElGamalCiphertext> {
-  checkMean(spec);
-  const { reach } = meanNoise(spec);
-  return createElGamalCounter({ minimum: -reach, maximum: spec.limit + reach });
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { temporaryFolder } from "../../test/folder.ts";
+import { temporaryFolder } from "../../test/file-store-folder.ts";
 import { type Lock, takeLock } from "./lock-file.ts";
 
 const disk = vi.hoisted(() => ({ before: (): void => undefined }));
@@ -43,7 +43,7 @@ function age(path: string, seconds: number): void {
 
 /** Another process that runs a module which sees `takeLock`; it ends with the test. */
 function startProcess(program: string, ...inside: string[]): { process: ChildProcess; lines: AsyncIterator<string> } {
-  const module = fileURLToPath(new URL("../../dist/storage/lock-file.js", import.meta.url));
+  const module = fileURLToPath(new URL("../../dist/node/lock-file.js", import.meta.url));
   const text = `import { takeLock } from ${JSON.stringify(module)};\n${program}`;
   const [command = "", ...args] = [...inside, process.execPath, "--input-type=module", "--eval", text];
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
@@ -275,7 +275,7 @@ it.each([
 });
 
 it("a process killed anywhere while it takes over a dead lock leaves one that the next can take", async () => {
-  const module = fileURLToPath(new URL("../../dist/storage/lock-file.js", import.meta.url));
+  const module = fileURLToPath(new URL("../../dist/node/lock-file.js", import.meta.url));
   let killed = 0;
   for (let outcome: unknown; outcome !== "taken"; killed++) {
     const path = lockIn(temporaryFolder());

@@ -105,7 +105,7 @@ function read(path: string): string | undefined {
   }
 }
 
-/** This very process may hold the lock, too: then another service in it does. */
+/** This very process may hold the lock, too: then another part of it does. */
 function livingOwner(path: string, text: string): string | undefined {
   const owner = parseOwner(text);
   if (owner === undefined) return undefined;

@@ -1,0 +1,11 @@
+// lethe.js is packages/device/dist/browser/lethe.js, served from the same origin: a script-src 'self' policy will do.
+import { openLethe } from "./lethe.js";
+
+const { searchParams } = new URL(location.href);
+const lethe = await openLethe({
+  server: searchParams.get("server") ?? "http://127.0.0.1:8080",
+  task: "editor-health",
+  operatorKey: searchParams.get("key") ?? "",
+  onProblem: (problem) => console.warn(problem.code, problem.message),
+});
+document.querySelector("button").addEventListener("click", () => lethe.record("export.failed"));

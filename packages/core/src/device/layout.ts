@@ -1,0 +1,34 @@
+import { LetheError } from "../error.ts";
+import { statisticsOf, type Task } from "../message/task.ts";
+import { createDevice } from "../statistic/create-device.ts";
+import type { DeviceSide } from "../statistic/statistic.ts";
+
+/** The device's half of a statistic of a task, at its place in the messages. */
+export interface DeviceLayoutPart {
+  /** In the order in which the recorder numbers them. */
+  readonly metrics: readonly string[];
+  readonly device: DeviceSide;
+  /** How many events of one metric a tick can count: further ones change nothing. */
+  readonly eventsPerTick: number;
+}
+
+/** The same parts in the same order as the server's `layoutOf`. */
+export type DeviceLayout = readonly DeviceLayoutPart[];
+
+/**
+ * Choosing lattice parameters takes tens of milliseconds a statistic: keep the layout. A task that asks for more than a
+ * ciphertext holds is refused with a `bad-task` error.
+ */
+export async function deviceLayoutOf(task: Task): Promise<DeviceLayout> {
+  try {
+    return await Promise.all(
+      statisticsOf(task).map(async ({ spec, metrics }) => ({
+        metrics,
+        device: await createDevice(task.scheme, spec),
+        eventsPerTick: spec.statistic === "occurrence" ? 1 : spec.eventsPerTick,
+      })),
+    );
+  } catch (error) {
+    throw error instanceof RangeError ? new LetheError("bad-task", error.message) : error;
+  }
+}

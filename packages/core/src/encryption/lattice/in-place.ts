@@ -1,0 +1,108 @@
+import { addCentredBinomial, addTernary, type Randomness } from "../../randomness/index.ts";
+import {
+  ciphertextBytes,
+  decodeCiphertext,
+  encodeCiphertext,
+  type LatticeCiphertext,
+  trivialCiphertext,
+} from "./ciphertext.ts";
+import { decodePublicKey, type LatticePublicKey, publicKeyBytes } from "./keys.ts";
+import { addToCoefficient, type SmallPolynomial } from "./limbs.ts";
+import { type LatticeParameters, modulusBits } from "./parameters.ts";
+import { type Ring, ringOf } from "./ring.ts";
+
+/**
+ * What a device does with the ciphertexts of `lattice.ts`, all without a secret key. They are changed in place: a discarded
+ * older version would lie in memory beside the newer one.
+ */
+export interface InPlaceLattice {
+  readonly parameters: LatticeParameters;
+  readonly plaintextBits: number;
+
+  readonly ciphertextBytes: number;
+  readonly publicKeyBytes: number;
+  encode(ciphertext: LatticeCiphertext): Uint8Array;
+  decode(bytes: Uint8Array): LatticeCiphertext;
+  decodePublicKey(bytes: Uint8Array): LatticePublicKey;
+
+  /** The encryption of zeros that holds no randomness. Never to be stored: rerandomize it first. */
+  trivial(): LatticeCiphertext;
+  /** Adds `count` fresh encryptions of zero: their samples are added up, then multiplied once. */
+  addEncryptionsOfZero(
+    publicKey: LatticePublicKey,
+    ciphertext: LatticeCiphertext,
+    count: number,
+    random: Randomness,
+  ): void;
+  /** Adds a known value to one slot. */
+  addToSlot(ciphertext: LatticeCiphertext, slot: number, value: number): void;
+  /** Multiplies the message, as a polynomial, by X^k modulo X^N + 1. The noise keeps its distribution. */
+  rotate(ciphertext: LatticeCiphertext, k: number): void;
+  /** Multiplies the message by a public polynomial; the noise grows by its 2-norm. */
+  multiply(ciphertext: LatticeCiphertext, factor: SmallPolynomial): void;
+}
+
+/** q/t: the difference that a slot's value makes to its coefficient. */
+export function unitOf(parameters: LatticeParameters, plaintextBits: number): number {
+  return 2 ** (modulusBits(parameters) - plaintextBits);
+}
+
+/** Checks nothing: `createLattice` does so for callers of its own, and the statistics work their numbers out. */
+export function createInPlaceLattice(parameters: LatticeParameters, plaintextBits: number): InPlaceLattice {
+  const ring = ringOf(parameters);
+  const delta = unitOf(parameters, plaintextBits);
+
+  function addToSlot({ c1 }: LatticeCiphertext, slot: number, value: number): void {
+    addToCoefficient(parameters, c1, slot, delta * value);
+  }
+
+  /** Applies an operation of the ring to both halves. */
+  const onBoth =
+    <Argument>(operation: (target: Int32Array, argument: Argument) => void) =>
+    ({ c0, c1 }: LatticeCiphertext, argument: Argument): void => {
+      operation(c0, argument);
+      operation(c1, argument);
+    };
+
+  return {
+    parameters,
+    plaintextBits,
+    ciphertextBytes: ciphertextBytes(ring),
+    publicKeyBytes: publicKeyBytes(ring),
+    encode: (ciphertext) => encodeCiphertext(ring, ciphertext),
+    decode: (bytes) => decodeCiphertext(ring, bytes),
+    decodePublicKey: (bytes) => decodePublicKey(ring, bytes),
+    trivial: () => trivialCiphertext(ring),
+    addEncryptionsOfZero: createZeroEncryptor(ring),
+    addToSlot,
+    rotate: onBoth(ring.rotate),
+    multiply: onBoth(ring.multiply),
+  };
+}
+
+function createZeroEncryptor(ring: Ring): InPlaceLattice["addEncryptionsOfZero"] {
+  const N = ring.parameters.dimension;
+  const [ephemeral, error0, error1] = [new Int32Array(N), new Int32Array(N), new Int32Array(N)] as const;
+
+  return (publicKey, { c0, c1 }, count, random) => {
+    for (let left = count; left > 0; left -= ring.largestFactor) {
+      const summed = Math.min(left, ring.largestFactor);
+      try {
+        // All randomness first: if it fails, no product without its errors is left in the ciphertext.
+        for (let i = 0; i < summed; i++) {
+          addTernary(random, ephemeral);
+          addCentredBinomial(random, error0);
+          addCentredBinomial(random, error1);
+        }
+        const u = ring.transformSmall(ephemeral);
+        ring.addProduct(c0, publicKey.aSpectra, u);
+        ring.addProduct(c1, publicKey.bSpectra, u);
+        ring.addSmall(c0, error0);
+        ring.addSmall(c1, error1);
+        u.fill(0);
+      } finally {
+        for (const sample of [ephemeral, error0, error1]) sample.fill(0);
+      }
+    }
+  };
+}

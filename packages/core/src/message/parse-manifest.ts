@@ -1,0 +1,56 @@
+import { decodeBase64urlOf } from "./base64url.ts";
+import {
+  type Fields,
+  list,
+  oneOf,
+  type Read,
+  readFields,
+  readMessage,
+  refuse,
+  requireObject,
+  text,
+  whole,
+} from "./fields.ts";
+import {
+  decodeOperatorKey,
+  type Manifest,
+  type ManifestServer,
+  SIGNATURE_BYTES,
+  type SignedManifest,
+} from "./manifest.ts";
+import { requireRunnable } from "./runnable.ts";
+import { TASK_FIELDS } from "./task-fields.ts";
+
+const operatorKey: Read<string> = (path, value) => {
+  decodeOperatorKey(text(path, value), path);
+  return value as string;
+};
+
+const url: Read<string> = (path, value) =>
+  typeof value === "string" && /^https?:\/\/[\x21-\x7e]{1,2000}$/.test(value)
+    ? value
+    : refuse(path, "is an http or https address", value);
+
+/** One server does everything. */
+const SERVER: Fields<ManifestServer> = { role: oneOf("tally"), url, key: operatorKey };
+
+const MANIFEST: Fields<Manifest> = {
+  ...TASK_FIELDS,
+  fromWindow: whole(0, Number.MAX_SAFE_INTEGER),
+  servers: list("server", (path, value) => readFields(path, requireObject(path, value), "a server", SERVER), 1, 1),
+};
+
+/** Reads a manifest whose signature was checked; the task in it can run. */
+export function parseManifest(json: string): Manifest {
+  return readMessage("manifest", json, (found) => requireRunnable(readFields("", found, "a manifest", MANIFEST)));
+}
+
+const SIGNED: Fields<{ manifest: string; signature: string }> = { manifest: text, signature: text };
+
+/** Reads the envelope; the signature is still to be checked, over the bytes of `manifest`. */
+export function parseSignedManifest(json: string): SignedManifest {
+  return readMessage("manifest", json, (found) => {
+    const { manifest, signature } = readFields("", found, "a signed manifest", SIGNED);
+    return { manifest, signature: decodeBase64urlOf("signature", SIGNATURE_BYTES, signature) };
+  });
+}

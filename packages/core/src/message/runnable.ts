@@ -1,0 +1,91 @@
+import { LetheError } from "../error.ts";
+import { requireEpsilon } from "../privacy/probability.ts";
+import { statisticFor } from "../statistic/create.ts";
+import { checkHistogram, requireHistogramEpsilon } from "../statistic/histogram.ts";
+import { checkMean } from "../statistic/mean.ts";
+import { readFields, requireObject, type UnknownField } from "./fields.ts";
+import { parseJson } from "./json.ts";
+import { quote, shorten } from "./quote.ts";
+import { type Metric, statisticsOf, type Task } from "./task.ts";
+import { TASK_FIELDS } from "./task-fields.ts";
+
+/**
+ * The task in a text, with defaults filled in; it can run. Any other text is refused with a `bad-task` error of one
+ * line that begins with the path of the field to blame, or with `task`.
+ */
+export function parseTask(text: string): Task {
+  try {
+    return requireRunnable(readFields("", requireObject("task", parseJson("task", text)), "a task", TASK_FIELDS));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new LetheError("bad-task", error.message + hint(error.cause as UnknownField | undefined));
+  }
+}
+
+/** The same task, if its fields, each of which is fine, go together; else a `RangeError` as for a single field. */
+export function requireRunnable<T extends Task>(task: T): T {
+  requireUniqueNames(task.metrics);
+  for (const [i, metric] of task.metrics.entries()) {
+    prefixed(`metrics[${i}].`, () => checkMetric(metric, task.ticks));
+  }
+  requireRoom(task);
+  return task;
+}
+
+/** The rules that the statistics have for their own fields. */
+function checkMetric(metric: Metric, ticks: number): void {
+  if (metric.statistic === "histogram") checkHistogram({ ...metric, ticks });
+  if (metric.statistic === "mean") checkMean({ ...metric, ticks });
+  if (metric.statistic === "occurrence") requireEpsilon(metric.localEpsilon);
+  if (metric.statistic === "histogram") requireHistogramEpsilon(metric.localEpsilon, metric.mechanism);
+}
+
+function requireUniqueNames(metrics: readonly Metric[]): void {
+  const places = new Map<string, number>();
+  for (const [i, { name }] of metrics.entries()) {
+    const first = places.get(name);
+    if (first !== undefined) {
+      throw new RangeError(`metrics[${i}].name is unique, but metrics[${first}] is named ${quote(name)} too`);
+    }
+    places.set(name, i);
+  }
+}
+
+/** Metrics that are fine by themselves can still ask for more than a ciphertext holds. */
+function requireRoom(task: Task): void {
+  const places = new Map(task.metrics.map(({ name }, i) => [name, i]));
+  for (const { spec, metrics } of statisticsOf(task)) {
+    const [first = "", ...others] = metrics;
+    const more = others.length > 0 ? ` and ${others.length} more` : "";
+    prefixed(`metrics[${places.get(first)}] (${first})${more}: `, () => statisticFor(task.scheme, spec));
+  }
+}
+
+/** Says where the fault lies that a check of core found; the value that it quotes last may be a long list. */
+function prefixed(prefix: string, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new RangeError(prefix + error.message.replace(/, not (.*)$/s, (_, value) => `, not ${shorten(value)}`));
+  }
+}
+
+/** The known name that a misspelt one may stand for. */
+function hint(unknown: UnknownField | undefined): string {
+  if (unknown === undefined) return "";
+  const { field, known } = unknown;
+  const [near] = [1, 2].flatMap((edits) => known.filter((name) => isNear(field, name, edits)));
+  return near === undefined ? "" : `; did you mean ${near}?`;
+}
+
+/** Whether so many insertions, deletions and replacements of characters can turn one into the other. */
+function isNear(a: string, b: string, edits: number): boolean {
+  let same = 0;
+  while (same < a.length && a[same] === b[same]) same++;
+  const [restA, restB] = [a.slice(same), b.slice(same)];
+  if (Math.max(restA.length, restB.length) <= edits) return true;
+  if (edits === 0) return false;
+  const [nextA, nextB] = [restA.slice(1), restB.slice(1)];
+  return isNear(nextA, restB, edits - 1) || isNear(restA, nextB, edits - 1) || isNear(nextA, nextB, edits - 1);
+}

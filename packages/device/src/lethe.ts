@@ -1,0 +1,146 @@
+import { decodeOperatorKey, encodeBase64url, LetheError, randomnessFrom, xof } from "@lethe/core/device";
+import { createService } from "./service.ts";
+import { indexedDbStore } from "./store/indexed-db.ts";
+import { memoryStore } from "./store/memory.ts";
+import type { Store } from "./store/store.ts";
+import { type Inspection, openWriter, type Writer } from "./writer.ts";
+
+export interface LetheOptions {
+  /** Where the service is. */
+  readonly server: string;
+  readonly task: string;
+  /** `ed25519:…`, as the operator tells it: whoever else signs is not believed. */
+  readonly operatorKey: string;
+  /** In a browser IndexedDB, unless told otherwise; elsewhere memory. For Node see `@lethe/device/node`. */
+  readonly store?: Store;
+  /** Unix time in milliseconds. */
+  readonly clock?: () => number;
+  readonly fetch?: typeof fetch;
+  /** Whether the person in front of the device agrees; true unless told otherwise. */
+  readonly consent?: boolean;
+  /** Told what goes wrong, each thing once. Nothing else ever comes of it: the application goes on. */
+  readonly onProblem?: (error: LetheError) => void;
+}
+
+/** Counts events of a task. `Name` are the names of its metrics, as `lethe task types` writes them. */
+export interface Lethe<Name extends string = string> extends AsyncDisposable {
+  /** Folds an event into the ciphertexts, at once. Never throws for a reason of the moment. */
+  record(name: Name, times?: number): void;
+  /** Sends what is sealed now, without waiting for its time. */
+  sendPending(): Promise<void>;
+  /** Without consent everything is wiped, and nothing is counted or sent. */
+  setConsent(consent: boolean): Promise<void>;
+  /** Exactly what somebody who opens the device now would see. */
+  inspect(): Inspection;
+  /** Writes a last time, and ends. */
+  close(): Promise<void>;
+}
+
+/** How long to wait for another tab that may write before going on without. */
+const OTHERS_MS = 250;
+
+/** Resolves without the network. Rejects for wrong options only. */
+export async function openLethe<Name extends string = string>(options: LetheOptions): Promise<Lethe<Name>> {
+  const { server, task, operatorKey } = options;
+  decodeOperatorKey(operatorKey);
+  if (!/^https?:\/\//.test(server)) throw new TypeError("server is an http or https address");
+  const store = options.store ?? defaultStore(`${server} ${task}`);
+  const onProblem = (error: LetheError): void => {
+    try {
+      options.onProblem?.(error);
+    } catch {
+      // The application's own; it must not stop the count.
+    }
+  };
+  const parts = {
+    store,
+    service: createService({ server, task, operatorKey, fetch: options.fetch ?? fetch.bind(globalThis) }),
+    operatorKey,
+    clock: options.clock ?? Date.now,
+    random: randomnessFrom(globalThis.crypto),
+    onProblem,
+  };
+  let writer: Writer | undefined;
+  let session: { readonly aborted: AbortController; readonly ended: Promise<void> } | undefined;
+
+  /** Waits to be the one that writes, writes until it is aborted, and lets others. */
+  async function write(aborted: AbortController, isOpen: () => void): Promise<void> {
+    const { signal } = aborted;
+    const release = await store.lock(signal);
+    if (!release) return;
+    try {
+      const opened = await openWriter(parts);
+      if (!signal.aborted) {
+        writer = opened;
+        store.peers?.receive((name, times) => opened.record(name, times));
+        isOpen();
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      }
+      writer = undefined;
+      // What others hand over from now on is for the next one.
+      store.peers?.stop();
+      await opened.close();
+    } finally {
+      await release();
+    }
+  }
+
+  async function start(): Promise<void> {
+    const aborted = new AbortController();
+    await new Promise<void>((resolve) => {
+      const ended = write(aborted, resolve).catch((error: unknown) => {
+        onProblem(
+          error instanceof LetheError ? error : new LetheError("bad-store", "the store failed", { cause: error }),
+        );
+      });
+      session = { aborted, ended };
+      void ended.then(resolve);
+      setTimeout(resolve, OTHERS_MS);
+    });
+  }
+
+  async function end(): Promise<void> {
+    session?.aborted.abort();
+    await session?.ended;
+    session = undefined;
+  }
+
+  const hide = (): void => writer?.hide();
+  globalThis.addEventListener?.("pagehide", hide);
+
+  async function setConsent(consent: boolean): Promise<void> {
+    if (consent === (session !== undefined)) return;
+    if (consent) return start();
+    writer?.stop();
+    await end();
+    await store.wipe().catch((error: unknown) => onProblem(error as LetheError));
+  }
+
+  async function close(): Promise<void> {
+    globalThis.removeEventListener?.("pagehide", hide);
+    await end();
+    await store.close();
+  }
+
+  if (options.consent ?? true) await start();
+  else await store.wipe().catch((error: unknown) => onProblem(error as LetheError));
+  return {
+    record: (name, times = 1) => {
+      if (!Number.isInteger(times) || times < 0) throw new RangeError("times is a whole number, 0 or more");
+      if (writer) writer.record(String(name), times);
+      else if (session) store.peers?.forward(String(name), times);
+    },
+    sendPending: async () => writer?.sendPending(),
+    setConsent,
+    inspect: () => writer?.inspect() ?? { stored: undefined, memory: [] },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function defaultStore(what: string): Store {
+  if (typeof indexedDB === "undefined") return memoryStore();
+  const name = new Uint8Array(16);
+  xof("lethe store", new TextEncoder().encode(what))(name);
+  return indexedDbStore(encodeBase64url(name));
+}

@@ -1,0 +1,127 @@
+import { DEVICE_BYTES, decodeBase64urlOf, encodeBase64url, LetheError, xof } from "@lethe/core/device";
+
+/** A window that a device is enrolled in: first with its keys, then with ciphertexts, at last with a sealed report. */
+export interface StoredWindow {
+  readonly window: number;
+  /** Which of the record's manifests it runs under. */
+  readonly manifest: number;
+  readonly device: Uint8Array;
+  readonly token: string;
+  /** Number of the tick in which the last write was made; -1 before the first. */
+  readonly tick: number;
+  readonly publicKeys: Uint8Array;
+  /** Empty before the first write. */
+  readonly state: Uint8Array;
+  /** Empty until it is sealed; then keys and state are. */
+  readonly report: Uint8Array;
+}
+
+/** Everything a device keeps for a task, written together. */
+export interface DeviceRecord {
+  /** The last window that it enrolled in: it never enrols twice in one. */
+  readonly last: number;
+  /** Signed, as they were sent. */
+  readonly manifests: readonly string[];
+  readonly windows: readonly StoredWindow[];
+}
+
+const VERSION = 1;
+const KIND_RECORD = 0x44;
+const HEADER_BYTES = 6;
+
+/** A window in the record's head: what is short, and the lengths of what is not. */
+type Head = readonly [
+  last: number,
+  manifests: readonly string[],
+  windows: readonly (readonly [
+    window: number,
+    manifest: number,
+    device: string,
+    token: string,
+    tick: number,
+    publicKeys: number,
+    state: number,
+    report: number,
+  ])[],
+];
+
+/**
+ * Version, kind, length of the head, 32 bits, little-endian; the head; keys, states and reports end to end; zeros up to a multiple of `block`.
+ * So the size does not change from one write to the next. The head names metrics, since it holds the manifest: it is
+ * masked, so that no search of a disk finds them. That hides nothing from who knows the operator's key, which is public.
+ */
+export function encodeRecord(
+  { last, manifests, windows }: DeviceRecord,
+  operatorKey: string,
+  block: number,
+): Uint8Array {
+  const head: Head = [
+    last,
+    manifests,
+    windows.map(({ window, manifest, device, token, tick, publicKeys, state, report }) => {
+      return [window, manifest, encodeBase64url(device), token, tick, publicKeys.length, state.length, report.length];
+    }),
+  ];
+  const text = masked(new TextEncoder().encode(JSON.stringify(head)), operatorKey);
+  const parts = [text, ...windows.flatMap(({ publicKeys, state, report }) => [publicKeys, state, report])];
+  const length = parts.reduce((sum, part) => sum + part.length, HEADER_BYTES);
+  const bytes = new Uint8Array(Math.ceil(length / block) * block);
+  bytes[0] = VERSION;
+  bytes[1] = KIND_RECORD;
+  new DataView(bytes.buffer).setUint32(2, text.length, true);
+  let at = HEADER_BYTES;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** Throws a `bad-state` error for whatever is not a record under this operator's key. */
+export function decodeRecord(bytes: Uint8Array, operatorKey: string): DeviceRecord {
+  try {
+    return readRecord(bytes, operatorKey);
+  } catch (error) {
+    throw new LetheError("bad-state", "what was kept on this device cannot be read: counting begins anew", {
+      cause: error,
+    });
+  }
+}
+
+function readRecord(bytes: Uint8Array, operatorKey: string): DeviceRecord {
+  if (bytes[0] !== VERSION || bytes[1] !== KIND_RECORD) throw new TypeError("another version or kind");
+  let at = HEADER_BYTES;
+  const take = (length: number): Uint8Array => {
+    if (!Number.isSafeInteger(length) || length < 0 || at + length > bytes.length) throw new TypeError("cut off");
+    at += length;
+    return bytes.slice(at - length, at);
+  };
+  const length = new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(2, true);
+  const text = new TextDecoder("utf-8", { fatal: true }).decode(masked(take(length), operatorKey));
+  const [last, manifests, windows] = JSON.parse(text) as Head;
+  return {
+    last: whole(last),
+    manifests: manifests.map(String),
+    windows: windows.map(([window, manifest, device, token, tick, publicKeys, state, report]) => ({
+      window: whole(window),
+      manifest: whole(manifest),
+      device: decodeBase64urlOf("device", DEVICE_BYTES, device),
+      token: String(token),
+      tick: whole(tick),
+      publicKeys: take(publicKeys),
+      state: take(state),
+      report: take(report),
+    })),
+  };
+}
+
+function whole(value: number): number {
+  if (!Number.isSafeInteger(value)) throw new TypeError("not a whole number");
+  return value;
+}
+
+function masked(bytes: Uint8Array, operatorKey: string): Uint8Array {
+  const mask = new Uint8Array(bytes.length);
+  xof("lethe device record", new TextEncoder().encode(operatorKey))(mask);
+  return mask.map((byte, i) => byte ^ (bytes[i] as number));
+}

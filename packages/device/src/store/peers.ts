@@ -1,0 +1,97 @@
+import type { Peers } from "./store.ts";
+
+/**
+ * An event, with its number and that of the oldest event its sender keeps; or: all events of a sender below a number are
+ * folded in; or: there is a new writer.
+ */
+type Message =
+  | readonly [sender: string, number: number, oldest: number, name: string, times: number]
+  | readonly [sender: string, below: number]
+  | readonly [];
+
+export interface TabPeers extends Peers {
+  /** For the writer, before it saves a last time: what comes from now on is left for the next one. Drops what is kept. */
+  stop(): void;
+  close(): void;
+}
+
+/**
+ * Hands events from the tabs that wait to the one that writes. What a tab sends is numbered and kept in its memory until
+ * a writer has folded it in; a new writer asks for all that is kept. A writer takes the events of a tab in their order,
+ * each once, whatever it missed before it listened.
+ *
+ * Lost is what a tab keeps that closes while there is no writer, and what a writer took that crashes before it saves.
+ */
+export function peersOf(channelName: string): TabPeers {
+  const channel = new BroadcastChannel(channelName);
+  const life = new AbortController();
+  const self = crypto.getRandomValues(new Uint32Array(4)).join();
+  const kept: (readonly [name: string, times: number])[] = [];
+  let oldest = 0;
+  /** By sender, the number that comes next. */
+  const next = new Map<string, number>();
+  let fold: ((name: string, times: number) => void) | undefined;
+  let isHidden = false;
+
+  const post = (message: Message) => channel.postMessage(message);
+  const postKept = (from: number) =>
+    kept.slice(from).forEach(([name, times], i) => {
+      post([self, oldest + from + i, oldest, name, times]);
+    });
+
+  channel.onmessage = ({ data: [sender, number, oldestKept, name, times] }) => {
+    if (!fold) {
+      if (!sender) postKept(0);
+      if (sender === self) while (oldest < number && kept.shift()) oldest++;
+    } else if (name !== undefined && !isHidden) {
+      let expected = Math.max(next.get(sender) ?? 0, oldestKept);
+      // A later one follows events that were sent before this writer listened: they come again, and it after them.
+      if (number === expected) {
+        fold(name, times);
+        next.set(sender, ++expected);
+      }
+      post([sender, expected]);
+    }
+  };
+  // A page that closes runs on for a moment after it has saved: what comes then is left for the next writer.
+  addEventListener(
+    "pagehide",
+    () => {
+      isHidden = true;
+    },
+    life,
+  );
+  addEventListener(
+    "pageshow",
+    () => {
+      isHidden = false;
+      if (fold) post([]);
+    },
+    life,
+  );
+
+  const takeKept = () => {
+    oldest += kept.length;
+    return kept.splice(0);
+  };
+  const stop = () => {
+    takeKept();
+    fold = undefined;
+  };
+  return {
+    forward(name, times) {
+      postKept(kept.push([name, times]) - 1);
+    },
+    receive(onEvent) {
+      for (const event of takeKept()) onEvent(...event);
+      fold = onEvent;
+      post([]);
+    },
+    stop,
+    close() {
+      stop();
+      life.abort();
+      channel.close();
+    },
+  };
+}

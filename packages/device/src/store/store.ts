@@ -1,0 +1,34 @@
+/**
+ * Where a device keeps its one record: all windows it is enrolled in, with ciphertexts or a sealed report. Whoever opens the
+ * device sees every version of it that the medium kept, with the times they were written.
+ */
+export interface Store {
+  /**
+   * Resolves when this is the only writer, with what ends that again; undefined once `signal` is aborted. Of several tabs
+   * or processes one writes at a time, the others wait for it to end, however it ends.
+   */
+  lock(signal: AbortSignal): Promise<(() => Promise<void>) | undefined>;
+  /** The last record that was saved. Undefined if there is none. Called by the writer only. */
+  load(): Promise<Uint8Array | undefined>;
+  /**
+   * Replaces the record, all or nothing; calls take effect in the order they were made. The write is under way when the call
+   * returns: a page that closes has no time to wait. With `durable`, it has reached the disk when this resolves.
+   */
+  save(record: Uint8Array, how: { readonly durable: boolean }): Promise<void>;
+  /** Removes the record. */
+  wipe(): Promise<void>;
+  /** How those that wait hand events to the one that writes. Absent where they cannot: then their events are dropped. */
+  readonly peers?: Peers;
+  /** After this nothing else is called. */
+  close(): Promise<void>;
+}
+
+/** Between the tabs of one origin. An event that was handed over is kept by the sender until the writer has folded it in. */
+export interface Peers {
+  /** For one that waits: hands an event to the writer, synchronously; kept until the writer says that it has it. */
+  forward(name: string, times: number): void;
+  /** For the writer: called with every event that others hand over, and with those of its own that nobody took before it became the writer. */
+  receive(onEvent: (name: string, times: number) => void): void;
+  /** For the writer, before its last write: it takes no more. */
+  stop(): void;
+}

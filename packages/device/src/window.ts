@@ -1,0 +1,113 @@
+import { decodePublicKeys, encodeReport, type Randomness, type Recorder } from "@lethe/core/device";
+import type { StoredWindow } from "./record.ts";
+import type { KnownTask } from "./service.ts";
+
+/** One window of one device, from enrolment to the sealed report. Times are numbers of ticks since 1970. */
+export interface DeviceWindow {
+  readonly number: number;
+  readonly known: KnownTask;
+  /** As it is to be stored. */
+  stored(manifest: number): StoredWindow;
+  readonly isCounting: boolean;
+  /** Begins, or goes on after a restart: from now on events are taken. */
+  begin(tick: number): void;
+  /** False if there is no such metric. Before `begin` and after `seal` events are dropped. */
+  record(name: string, times: number): boolean;
+  /** In which tick the last write was made, or the window was begun. */
+  readonly tick: number;
+  /** Rewrites the state; false if the window's writes are used up, and nothing changed. */
+  write(endsTick: boolean, tick: number): boolean;
+  /** Replaces the state by the report, once. */
+  seal(): void;
+  /** What is sent; undefined until it is sealed. */
+  readonly report: Uint8Array | undefined;
+  /** What a memory dump would show. */
+  inspect(): readonly { readonly ciphertexts: Uint8Array; readonly eventsInTick: number }[];
+}
+
+export function createWindow(known: KnownTask, kept: Omit<StoredWindow, "manifest">, random: Randomness): DeviceWindow {
+  let { publicKeys, state, report, tick } = kept;
+  let lastWrite = kept.tick;
+  let recorders: Recorder[] | undefined;
+  const { layout } = known;
+
+  /** In the parts' order, from the state if there is one. */
+  function open(now: number): Recorder[] {
+    const keys = decodePublicKeys(layout, publicKeys);
+    let at = 0;
+    return layout.map(({ device }, i) => {
+      const key = keys[i] as Uint8Array;
+      if (state.length === 0) return device.start(key, random);
+      at += device.bytes.state;
+      return device.resume(key, state.subarray(at - device.bytes.state, at), now === lastWrite, random);
+    });
+  }
+
+  function write(endsTick: boolean): boolean {
+    const written = recorders?.map((recorder) => recorder.write({ endsTick })) ?? [];
+    if (written.length === 0 || written.includes(undefined)) return false;
+    state = joined(written as Uint8Array[]);
+    return true;
+  }
+
+  return {
+    number: kept.window,
+    known,
+    stored: (manifest) => ({ ...kept, manifest, tick: lastWrite, publicKeys, state, report }),
+    get isCounting() {
+      return recorders !== undefined;
+    },
+    get tick() {
+      return tick;
+    },
+    get report() {
+      return report.length > 0 ? report : undefined;
+    },
+    begin: (now) => {
+      recorders = open(now);
+      tick = now;
+    },
+    record: (name, times) => {
+      const part = layout.findIndex((each) => each.metrics.includes(name));
+      if (part < 0) return false;
+      const { metrics, eventsPerTick } = layout[part] as KnownTask["layout"][number];
+      // More than a tick takes would be dropped one by one.
+      for (let left = Math.min(times, eventsPerTick); left > 0; left--)
+        recorders?.[part]?.record(metrics.indexOf(name));
+      return true;
+    },
+    write: (endsTick, now) => {
+      // The tick that was, if it is over: what comes after belongs to the next.
+      lastWrite = endsTick ? tick : now;
+      tick = now;
+      return write(endsTick);
+    },
+    seal: () => {
+      if (report.length > 0) return;
+      recorders ??= open(Number.NaN);
+      // A last write; if none is left, the last that there was.
+      write(true);
+      let at = 0;
+      const sealed = recorders.map((recorder, i) => {
+        const length = layout[i]?.device.bytes.state ?? 0;
+        at += length;
+        return recorder.seal(state.subarray(at - length, at));
+      });
+      report = encodeReport(known.hash, sealed);
+      recorders = undefined;
+      state.fill(0);
+      state = publicKeys = new Uint8Array();
+    },
+    inspect: () => recorders?.map((recorder) => recorder.inspect()) ?? [],
+  };
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,338 @@
+import { LetheError, type Randomness, uniformBelow } from "@lethe/core/device";
+import { type DeviceRecord, decodeRecord, encodeRecord } from "./record.ts";
+import { type KnownTask, knownTask, Refusal, type Service } from "./service.ts";
+import type { Store } from "./store/store.ts";
+import { createWindow, type DeviceWindow } from "./window.ts";
+
+export interface WriterOptions {
+  readonly store: Store;
+  readonly service: Service;
+  readonly operatorKey: string;
+  /** Unix time in milliseconds. */
+  readonly clock: () => number;
+  readonly random: Randomness;
+  readonly onProblem: (error: LetheError) => void;
+}
+
+/** The one that counts, writes and sends for a task on this device. */
+export interface Writer {
+  record(name: string, times: number): void;
+  /** A write now, under way when this returns: the page may be gone in a moment. */
+  hide(): void;
+  /** Seals what is over and sends what is sealed, without waiting for its time; resolves when everything was tried. */
+  sendPending(): Promise<void>;
+  inspect(): Inspection;
+  /** Writes a last time. */
+  close(): Promise<void>;
+  /** Ends without another write. */
+  stop(): void;
+}
+
+/** Exactly what somebody who opens the device now would see. */
+export interface Inspection {
+  /** What was last handed to the store. */
+  readonly stored: Uint8Array | undefined;
+  /** The ciphertexts in memory, one entry for each statistic of the task; and how many events this tick has, where that is limited. */
+  readonly memory: readonly { readonly ciphertexts: Uint8Array; readonly eventsInTick: number }[];
+}
+
+/** Reports that wait to be sent; the oldest goes if there are more. */
+const MOST_PENDING = 4;
+const MOST_WAIT_MS = 3_600_000;
+/** Clocks jump: never sleep longer than this without looking at it. */
+const MOST_SLEEP_MS = 30_000;
+const FIRST_RETRY_MS = 1000;
+/** Beyond what fits in one. */
+const BLOCK_BYTES = 4096;
+/** Asking again is of no use. */
+const FINAL = new Set<string>([
+  "bad-encoding",
+  "report-differs",
+  "unauthorized",
+  "unknown-device",
+  "window-closed",
+  "wrong-size",
+  "wrong-type",
+]);
+
+/** When something is tried, and how often it has failed. */
+interface Attempt {
+  at: number;
+  failures: number;
+}
+
+export async function openWriter(options: WriterOptions): Promise<Writer> {
+  const { store, service, clock, random, operatorKey } = options;
+  const told = new Set<string>();
+  const misspelt = new Set<string>();
+  let windows: DeviceWindow[] = [];
+  let last = -1;
+  /** What is known of the task, newest first. */
+  let known: KnownTask | undefined;
+  let stored: Uint8Array | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let closed = false;
+  let sending: Promise<void> | undefined;
+  let saved: Promise<void> | undefined;
+  const enrolment: Attempt = { at: 0, failures: 0 };
+  const uploads = new Map<DeviceWindow, Attempt>();
+  /** Reports that the store has for good. */
+  const safe = new WeakSet<DeviceWindow>();
+
+  /** Each problem once, until what failed has worked again. */
+  function tell(error: unknown, among = told): void {
+    const problem = error instanceof LetheError ? error : unusable(error);
+    if (among.has(problem.message)) return;
+    among.add(problem.message);
+    options.onProblem(problem);
+  }
+
+  const below = (milliseconds: number): number => uniformBelow(random, Math.max(1, Math.floor(milliseconds)));
+
+  const lengthOf = ({ manifest: { ticks, tickSeconds } }: KnownTask): number => 1000 * ticks * tickSeconds;
+  const windowAt = (task: KnownTask, now: number): number => Math.floor(now / lengthOf(task));
+  const endOf = ({ number, known: task }: DeviceWindow): number => (number + 1) * lengthOf(task);
+  const tickAt = ({ known: task }: DeviceWindow, now: number): number =>
+    Math.floor(now / 1000 / task.manifest.tickSeconds);
+  const counting = (): DeviceWindow | undefined => windows.find(({ isCounting }) => isCounting);
+
+  async function load(): Promise<void> {
+    const bytes = await store.load().catch(tell);
+    if (!bytes) return;
+    let record: DeviceRecord;
+    try {
+      record = decodeRecord(bytes, operatorKey);
+      const tasks = await Promise.all(record.manifests.map((signed) => knownTask(signed, operatorKey)));
+      windows = record.windows.map((kept) => {
+        const task = tasks[kept.manifest];
+        if (!task) throw new LetheError("bad-state", "a window without its manifest was kept: counting begins anew");
+        return createWindow(task, kept, random);
+      });
+      last = record.last;
+      known = tasks[0];
+      stored = bytes;
+    } catch (error) {
+      windows = [];
+      tell(error instanceof LetheError && error.code === "bad-state" ? error : unusable(error));
+      return;
+    }
+    for (const window of windows) if (window.report) keepForSending(window, true);
+  }
+
+  /** Hands everything to the store; what was sealed is safe when it is there for good. */
+  function save(durable = false): Promise<void> {
+    const tasks = [...new Set([...(known ? [known] : []), ...windows.map(({ known: task }) => task)])];
+    const record = {
+      last,
+      manifests: tasks.map(({ signed }) => signed),
+      windows: windows.map((window) => window.stored(tasks.indexOf(window.known))),
+    };
+    stored = encodeRecord(record, operatorKey, blockFor(tasks));
+    const sealed = windows.filter(({ report }) => report);
+    saved = store.save(stored, { durable }).then(() => {
+      if (durable) for (const window of sealed) safe.add(window);
+    }, tell);
+    return saved;
+  }
+
+  /** Everything that time alone brings: a window begins, a tick ends, a window ends. */
+  function live(now: number): void {
+    let changed = false;
+    let sealed = false;
+    for (const window of windows.filter(({ report }) => !report)) {
+      if (now >= endOf(window)) {
+        guarded(window, () => window.seal());
+        keepForSending(window, false);
+        sealed = true;
+      } else if (window.isCounting) {
+        const tick = tickAt(window, now);
+        if (tick !== window.tick) changed = window.write(true, tick) || changed;
+      } else if (now >= endOf(window) - lengthOf(window.known)) {
+        guarded(window, () => window.begin(tickAt(window, now)));
+      }
+    }
+    while (uploads.size > MOST_PENDING) {
+      const [oldest] = uploads.keys();
+      if (oldest)
+        forget(oldest, new LetheError("window-closed", `the report of window ${oldest.number} was never taken`));
+    }
+    if (sealed || changed) void save(sealed);
+  }
+
+  /** What was kept may not fit its own keys: then the window is lost, not the program. */
+  function guarded(window: DeviceWindow, use: () => void): void {
+    try {
+      use();
+    } catch (error) {
+      windows = windows.filter((other) => other !== window);
+      tell(unusable(error));
+    }
+  }
+
+  function keepForSending(window: DeviceWindow, isSafe: boolean): void {
+    if (!windows.includes(window)) return;
+    const { graceSeconds } = window.known.manifest;
+    const spread = Math.min(500 * graceSeconds, lengthOf(window.known) / 2, MOST_WAIT_MS);
+    uploads.set(window, { at: clock() + below(spread), failures: 0 });
+    if (isSafe) safe.add(window);
+  }
+
+  function forget(window: DeviceWindow, problem?: LetheError): void {
+    windows = windows.filter((other) => other !== window);
+    uploads.delete(window);
+    if (problem) tell(problem);
+  }
+
+  function retryLater(attempt: Attempt, error: unknown): void {
+    const wait = Math.min(FIRST_RETRY_MS * 2 ** attempt.failures++, MOST_WAIT_MS);
+    const asked = error instanceof Refusal ? 1000 * error.retryAfter : 0;
+    attempt.at = clock() + Math.max(asked, wait / 2) + below(wait);
+    tell(error);
+  }
+
+  /** One at a time, while events go on. */
+  function talk(): Promise<void> {
+    sending ??= (async () => {
+      for (const [window, attempt] of uploads) if (!closed && attempt.at <= clock()) await send(window, attempt);
+      if (!closed && enrolment.at <= clock()) await enrol();
+    })().finally(() => {
+      sending = undefined;
+    });
+    return sending;
+  }
+
+  async function send(window: DeviceWindow, attempt: Attempt): Promise<void> {
+    // Never a byte of a report that could still be made anew.
+    if (!safe.has(window)) await save(true);
+    if (!safe.has(window)) return retryLater(attempt, new LetheError("bad-store", "the report cannot be stored"));
+    const { device, token, report } = window.stored(0);
+    try {
+      await service.upload(window.number, device, token, report);
+    } catch (error) {
+      if (!(error instanceof LetheError && FINAL.has(error.code))) return retryLater(attempt, error);
+      forget(
+        window,
+        new LetheError(error.code, `the report of window ${window.number} was not taken: ${error.message}`),
+      );
+    }
+    if (closed) return;
+    told.clear();
+    forget(window);
+    await save();
+  }
+
+  /** In the window that runs, if it is not enrolled there yet; else in the next. */
+  async function enrol(): Promise<void> {
+    try {
+      known ??= await service.manifest(undefined);
+      const window = Math.max(windowAt(known, clock()), last + 1);
+      if (window > windowAt(known, clock()) + 1) {
+        // The clock went back: until it has caught up, there is nothing to enrol in.
+        enrolment.at = clock() + MOST_SLEEP_MS;
+        return;
+      }
+      const task = await service.manifest(window);
+      const { device, uploadToken, keys } = await service.enrol(task, window);
+      if (closed) return;
+      const publicKeys = keys[0]?.publicKeys ?? new Uint8Array();
+      const nothing = { state: new Uint8Array(), report: new Uint8Array(), tick: -1 };
+      windows = [
+        ...windows,
+        createWindow(task, { window, device, token: uploadToken, publicKeys, ...nothing }, random),
+      ];
+      [known, last] = [task, window];
+      const left = (window + 1) * lengthOf(task) - clock();
+      // For the next one sometime in the first half of what is left; if this is the next already, when it has begun.
+      enrolment.failures = 0;
+      enrolment.at = clock() + Math.max(0, left - lengthOf(task)) + below(Math.min(left, lengthOf(task)) / 2);
+      told.clear();
+      live(clock());
+      await save();
+    } catch (error) {
+      retryLater(enrolment, error);
+    }
+  }
+
+  function nextTime(now: number): number {
+    const window = counting();
+    const times = windows.filter(({ report }) => !report).map((waiting) => endOf(waiting) - lengthOf(waiting.known));
+    if (window) times.push((tickAt(window, now) + 1) * 1000 * window.known.manifest.tickSeconds, endOf(window));
+    const talks = sending ? [] : [enrolment, ...uploads.values()].map(({ at }) => at);
+    return Math.min(...talks, ...times.filter((time) => time > now));
+  }
+
+  function wake(): void {
+    if (closed) return;
+    live(clock());
+    void talk().then(sleep, tell);
+    sleep();
+  }
+
+  function sleep(): void {
+    clearTimeout(timer);
+    if (closed) return;
+    const now = clock();
+    timer = setTimeout(wake, Math.min(Math.max(nextTime(now) - now, 1), MOST_SLEEP_MS));
+    // A program that has nothing else to do may end.
+    (timer as { unref?: () => void }).unref?.();
+  }
+
+  function hide(): void {
+    if (closed) return;
+    const window = counting();
+    const now = clock();
+    live(now);
+    if (window?.isCounting && window.write(false, tickAt(window, now))) void save();
+  }
+
+  function stop(): void {
+    closed = true;
+    clearTimeout(timer);
+  }
+
+  await load();
+  enrolment.at = clock();
+  const newest = windows.at(-1);
+  if (newest && last > windowAt(newest.known, clock())) enrolment.at = endOf(newest) - lengthOf(newest.known);
+  wake();
+
+  return {
+    record: (name, times) => {
+      const window = counting();
+      if (window && !window.record(name, times)) {
+        const { task } = window.known.manifest;
+        tell(new LetheError("unknown-metric", `there is no metric ${JSON.stringify(name)} in ${task}`), misspelt);
+      }
+    },
+    hide,
+    sendPending: async () => {
+      live(clock());
+      await sending;
+      for (const attempt of uploads.values()) attempt.at = 0;
+      await talk();
+      sleep();
+    },
+    inspect: () => ({ stored: stored?.slice(), memory: counting()?.inspect() ?? [] }),
+    close: async () => {
+      hide();
+      stop();
+      await saved;
+    },
+    stop,
+  };
+}
+
+function unusable(error: unknown): LetheError {
+  return new LetheError("bad-state", "what was kept on this device cannot be used: counting begins anew", {
+    cause: error,
+  });
+}
+
+/** Room for the window that runs, the keys of the next, and a report that waits. */
+function blockFor(tasks: readonly KnownTask[]): number {
+  const sum = tasks.reduce((total, { signed, layout }) => {
+    const bytes = layout.map(({ device }) => 2 * device.bytes.publicKey + device.bytes.state + device.bytes.report);
+    return bytes.reduce((a, b) => a + b, total + 2 * signed.length);
+  }, 0);
+  return Math.ceil(sum / BLOCK_BYTES + 1) * BLOCK_BYTES;
+}

@@ -1,0 +1,64 @@
+import { existsSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Browser, type BrowserContext, chromium } from "playwright-core";
+import { rolldown } from "rolldown";
+
+const DEBIAN = "/usr/bin/chromium";
+
+/** Undefined if there is none: `npm test` then says so, and tests in a browser are skipped. The same as in `scripts/chromium.js`. */
+export const chromiumPath: string | undefined = process.env.CHROMIUM_PATH ?? (existsSync(DEBIAN) ? DEBIAN : undefined);
+
+function settings(): { executablePath: string; args: string[] } {
+  if (!chromiumPath) throw new Error("there is no Chromium");
+  // Chromium refuses to run its sandbox as root.
+  return { executablePath: chromiumPath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] };
+}
+
+export function launch(): Promise<Browser> {
+  return chromium.launch(settings());
+}
+
+/** One that keeps what a browser keeps, in a folder. */
+export function launchWithProfile(folder: string): Promise<BrowserContext> {
+  return chromium.launchPersistentContext(folder, settings());
+}
+
+/** Everything that a module needs, as one module for browsers. */
+export async function bundle(entry: URL, minify = false): Promise<string> {
+  const build = await rolldown({ input: entry.pathname, platform: "browser" });
+  const { output } = await build.generate({ format: "esm", minify, codeSplitting: false });
+  await build.close();
+  return output[0].code;
+}
+
+export interface Site {
+  /** Of the page, with a slash at its end. */
+  readonly url: string;
+  close(): void;
+}
+
+/**
+ * Serves a page at `/` and scripts by their names, under a policy that allows only scripts of the site itself, and
+ * more if `policy` says so.
+ */
+export async function servePage(html: string, scripts: Readonly<Record<string, string>>, policy = ""): Promise<Site> {
+  const server = createServer(({ url = "/" }, response) => {
+    const script = scripts[url.slice(1)];
+    const [type, body] = script === undefined ? ["text/html", html] : ["text/javascript", script];
+    response.writeHead(script === undefined && url !== "/" ? 404 : 200, {
+      "content-type": `${type}; charset=utf-8`,
+      "content-security-policy": `script-src 'self'; ${policy}`,
+      "cache-control": "no-store",
+    });
+    response.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
