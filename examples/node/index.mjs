@@ -1,4 +1,4 @@
-// node index.mjs <operator key>: counts an event, and keeps counting while it runs.
+// node index.mjs ed25519:…   counts an event every second. The key is what `lethe serve` prints.
 import { openLethe } from "@lethe/device";
 import { fileStore } from "@lethe/device/node";
 

@@ -1,4 +1,5 @@
-// lethe.js is packages/device/dist/browser/lethe.js, served from the same origin: a script-src 'self' policy will do.
+// Open index.html?key=ed25519:…&server=http://…
+// lethe.js is packages/device/dist/browser/lethe.js, copied here together with the files beside it: a script-src 'self' policy will do.
 import { openLethe } from "./lethe.js";
 
 const { searchParams } = new URL(location.href);

@@ -210,6 +210,32 @@ describe("what goes wrong is told, and the application goes on", () => {
     await lethe.close();
   });
 
+  it("a state of another task: it begins anew, and leaves the other's report alone", async () => {
+    const [task, other] = [await newTask(), await newTask()];
+    const store = memoryStore();
+    await (await open(task, { store })).lethe.close();
+    const { lethe, problems } = await open(other, { store });
+    expect(problems.map(({ code }) => code)).toEqual(["bad-state"]);
+    await lethe.close();
+  });
+
+  it("a number of times that is none, without throwing", async () => {
+    const { lethe, problems } = await open(await newTask());
+    for (const times of [1.5, Number.NaN, Number.POSITIVE_INFINITY]) lethe.record("happened", times);
+    expect(problems.map(({ code }) => code)).toEqual(["bad-encoding", "bad-encoding", "bad-encoding"]);
+    lethe.record("happened", -1);
+    await lethe.close();
+  });
+
+  it("that another writes to the same store, and nobody takes the events", async () => {
+    const store = { ...memoryStore(), lock: () => new Promise<undefined>(() => {}) };
+    const problems: LetheError[] = [];
+    const options = { server: service.url, operatorKey: service.operatorKey, task: "t", store };
+    const lethe = await openLethe({ ...options, onProblem: (error) => problems.push(error) });
+    lethe.record("happened");
+    expect(problems.map(({ code }) => code)).toEqual(["bad-store"]);
+  });
+
   it("an application whose onProblem throws", async () => {
     const onProblem = (): void => {
       throw new Error("of the application");

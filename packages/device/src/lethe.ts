@@ -55,6 +55,7 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
   const parts = {
     store,
     service: createService({ server, task, operatorKey, fetch: options.fetch ?? fetch.bind(globalThis) }),
+    task,
     operatorKey,
     clock: options.clock ?? Date.now,
     random: randomnessFrom(globalThis.crypto),
@@ -97,6 +98,9 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
       void ended.then(resolve);
       setTimeout(resolve, OTHERS_MS);
     });
+    if (session && !writer && !store.peers) {
+      onProblem(new LetheError("bad-store", "another process writes here: until it ends, events are dropped"));
+    }
   }
 
   async function end(): Promise<void> {
@@ -126,8 +130,8 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
   else await store.wipe().catch((error: unknown) => onProblem(error as LetheError));
   return {
     record: (name, times = 1) => {
-      if (!Number.isInteger(times) || times < 0) throw new RangeError("times is a whole number, 0 or more");
-      if (writer) writer.record(String(name), times);
+      if (!Number.isInteger(times)) onProblem(new LetheError("bad-encoding", "times is a whole number"));
+      else if (writer) writer.record(String(name), times);
       else if (session) store.peers?.forward(String(name), times);
     },
     sendPending: async () => writer?.sendPending(),

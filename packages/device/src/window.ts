@@ -11,8 +11,8 @@ export interface DeviceWindow {
   readonly isCounting: boolean;
   /** Begins, or goes on after a restart: from now on events are taken. */
   begin(tick: number): void;
-  /** False if there is no such metric. Before `begin` and after `seal` events are dropped. */
-  record(name: string, times: number): boolean;
+  /** Before `begin`, after `seal`, and if there is no such metric, events are dropped. */
+  record(name: string, times: number): void;
   /** In which tick the last write was made, or the window was begun. */
   readonly tick: number;
   /** Rewrites the state; false if the window's writes are used up, and nothing changed. */
@@ -68,13 +68,12 @@ export function createWindow(known: KnownTask, kept: Omit<StoredWindow, "manifes
       tick = now;
     },
     record: (name, times) => {
-      const part = layout.findIndex((each) => each.metrics.includes(name));
-      if (part < 0) return false;
-      const { metrics, eventsPerTick } = layout[part] as KnownTask["layout"][number];
+      const part = layout.findIndex(({ metrics }) => metrics.includes(name));
+      const metric = layout[part]?.metrics.indexOf(name);
       // More than a tick takes would be dropped one by one.
-      for (let left = Math.min(times, eventsPerTick); left > 0; left--)
-        recorders?.[part]?.record(metrics.indexOf(name));
-      return true;
+      for (let left = Math.min(times, layout[part]?.eventsPerTick ?? 0); left > 0; left--) {
+        recorders?.[part]?.record(metric);
+      }
     },
     write: (endsTick, now) => {
       // The tick that was, if it is over: what comes after belongs to the next.

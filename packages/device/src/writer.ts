@@ -7,6 +7,7 @@ import { createWindow, type DeviceWindow } from "./window.ts";
 export interface WriterOptions {
   readonly store: Store;
   readonly service: Service;
+  readonly task: string;
   readonly operatorKey: string;
   /** Unix time in milliseconds. */
   readonly clock: () => number;
@@ -105,7 +106,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
       const tasks = await Promise.all(record.manifests.map((signed) => knownTask(signed, operatorKey)));
       windows = record.windows.map((kept) => {
         const task = tasks[kept.manifest];
-        if (!task) throw new LetheError("bad-state", "a window without its manifest was kept: counting begins anew");
+        if (task?.manifest.task !== options.task) throw new TypeError("of another task");
         return createWindow(task, kept, random);
       });
       last = record.last;
@@ -298,10 +299,13 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
 
   return {
     record: (name, times) => {
-      const window = counting();
-      if (window && !window.record(name, times)) {
-        const { task } = window.known.manifest;
-        tell(new LetheError("unknown-metric", `there is no metric ${JSON.stringify(name)} in ${task}`), misspelt);
+      const task = counting()?.known ?? known;
+      counting()?.record(name, times);
+      if (task && !task.layout.some(({ metrics }) => metrics.includes(name))) {
+        tell(
+          new LetheError("unknown-metric", `there is no metric ${JSON.stringify(name)} in ${options.task}`),
+          misspelt,
+        );
       }
     },
     hide,
