@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestService, type TestService } from "../../server/test/service.ts";
+import { examineFiles } from "../test/forensics-files.ts";
+
+/** Of each kind. */
+const RUNS = 30;
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService({ keysAhead: 2 * RUNS + 10 });
+});
+afterAll(() => service.remove());
+
+describe("the folder of a program, with every version of its record", () => {
+  it("does not tell whether there were events", async () => {
+    const { figures, tells } = await examineFiles(service, RUNS);
+    console.log(JSON.stringify(figures));
+    expect(tells).toEqual([]);
+  });
+
+  it("would tell, if events caused writes", async () => {
+    const { tells } = await examineFiles(service, 2, "writes on events");
+    expect(tells).toEqual(["number or sizes of versions"]);
+  });
+
+  it("would tell, if names were stored", async () => {
+    const { tells } = await examineFiles(service, 2, "keeps names");
+    expect(tells).toEqual(["clear text"]);
+  });
+
+  it("would tell, if a tick without events wrote what was there before", async () => {
+    const { figures, tells } = await examineFiles(service, 16, "writes anew only after events");
+    console.log(JSON.stringify(figures));
+    expect(tells).toContain("equal versions, records");
+    expect(tells).toContain("equal bits, ciphertexts");
+    expect(tells).toContain("compressed together, ciphertexts");
+    expect(tells).not.toContain("number or sizes of versions");
+  });
+});

@@ -1,0 +1,240 @@
+/// <reference lib="dom" />
+import type { Task } from "@lethe/core/message";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { askToEnrol } from "../../server/test/device.ts";
+import { eventually } from "../../server/test/eventually.ts";
+import { createTask, startTestService, type TestService } from "../../server/test/service.ts";
+import { bundle, chromiumPath, launch, type Site, servePage } from "../test/browser.ts";
+import type {} from "../test/browser-lethe.ts";
+
+const [TICK_SECONDS, TICKS, GRACE_SECONDS] = [60, 4, 120];
+const WINDOW_SECONDS = TICKS * TICK_SECONDS;
+const STEP_SECONDS = 10;
+const EVENTS = 400;
+
+/** One of these answers is wrong about once in a million releases; the noise of the mean is next to never anything but 0. */
+const METRICS: Task["metrics"] = [
+  ...Array.from({ length: 8 }, (_, i) => {
+    return { name: `event-${i}`, statistic: "occurrence", localEpsilon: 16 } as const;
+  }),
+  { name: "clicks", statistic: "mean", limit: 500, sigma: 1e-4, eventsPerTick: EVENTS },
+];
+
+/** What Chromium writes to the console if something was against it. */
+const POLICY = "Content Security Policy";
+
+interface Truth {
+  readonly happened: readonly string[];
+  readonly clicks: number;
+}
+
+describe.skipIf(!chromiumPath)("in a browser, under a strict policy, with a service of another origin", () => {
+  let service: TestService;
+  let site: Site;
+  let browser: Browser;
+  let context: BrowserContext;
+  let task: string;
+  let window: number;
+  let tasks = 0;
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    service = await startTestService({ keysAhead: 4 });
+    const script = await bundle(new URL("../test/browser-lethe.ts", import.meta.url), true);
+    const html = `<!doctype html><script type="module" src="page.js"></script>`;
+    site = await servePage(html, { "page.js": script }, `default-src 'none'; connect-src ${service.url}`);
+    browser = await launch();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    site?.close();
+    await service?.remove();
+  });
+
+  /** Each test has a task of its own, in a window that begins, and a browser whose clock is the service's. */
+  beforeEach(async () => {
+    task = `t${tasks++}`;
+    const times = { tickSeconds: TICK_SECONDS, ticks: TICKS, graceSeconds: GRACE_SECONDS };
+    const how: Pick<Task, "version" | "mode" | "scheme"> = { version: 1, mode: "one-server", scheme: "lattice" };
+    await createTask(service, { ...how, ...times, task, minimumDevices: 1, metrics: METRICS });
+    service.clock.advance(WINDOW_SECONDS - ((service.clock() / 1000) % WINDOW_SECONDS));
+    window = Math.floor(service.clock() / 1000 / WINDOW_SECONDS);
+    await eventually(async () => ((await askToEnrol(service, task, window)).ok ? true : undefined));
+    context = await newDevice();
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
+  async function newDevice(): Promise<BrowserContext> {
+    const device = await browser.newContext();
+    await device.clock.install({ time: service.clock() });
+    return device;
+  }
+
+  async function openTab(from = context): Promise<Page> {
+    const page = await from.newPage();
+    page.on("console", (message) => message.text().includes(POLICY) && complaints.push(message.text()));
+    page.on("pageerror", ({ message }) => complaints.push(message));
+    await page.goto(site.url);
+    await openLethe(page);
+    return page;
+  }
+
+  async function openLethe(page: Page): Promise<void> {
+    const options = { server: service.url, task, operatorKey: service.operatorKey };
+    await page.evaluate((chosen) => counter.open(chosen), options);
+  }
+
+  const counts = (page: Page) => page.waitForFunction(() => counter.lethe?.inspect().memory.length);
+  const record = (page: Page, name: string) => page.evaluate((what) => counter.lethe?.record(what), name);
+  const stored = (page: Page) => page.evaluate(() => [...(counter.lethe?.inspect().stored ?? [])]);
+
+  /**
+   * The time passes for the service and for all pages, whose timers it fires. In steps: an answer that takes a minute of it
+   * comes too late.
+   */
+  async function pass(seconds: number, ...devices: readonly BrowserContext[]): Promise<void> {
+    for (let left = seconds; left > 0; left -= STEP_SECONDS) {
+      service.clock.advance(STEP_SECONDS);
+      for (const device of [context, ...devices]) await device.clock.runFor(1000 * STEP_SECONDS);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** What the release says, of so many devices. */
+  async function released(devices = 1): Promise<Truth> {
+    const path = `${service.url}/v1/tasks/${task}`;
+    const answer = async <T>(what: string) => {
+      const response = await fetch(path + what);
+      return response.ok ? ((await response.json()) as T) : undefined;
+    };
+    await eventually(async () => {
+      const found = await answer<{ received: number }>(`/windows/${window}`);
+      return found?.received === devices ? true : undefined;
+    });
+    service.clock.advance(GRACE_SECONDS);
+    const { metrics } = await eventually(() =>
+      answer<{ metrics: { name: string; estimate: number }[] }>(`/releases/${window}`),
+    );
+    const events = metrics.filter(({ name }) => name !== "clicks");
+    return {
+      happened: events.filter(({ estimate }) => Math.round(estimate) === 1).map(({ name }) => name),
+      clicks: metrics.find(({ name }) => name === "clicks")?.estimate ?? Number.NaN,
+    };
+  }
+
+  /** A report is sent within half a minute of its window's end, for at most half of the grace time. */
+  const toEnd = (ticks: number, ...devices: readonly BrowserContext[]) =>
+    pass(ticks * TICK_SECONDS + GRACE_SECONDS / 2, ...devices);
+
+  it("the policy holds", async () => {
+    const page = await openTab();
+    const run = await page.evaluate(async (elsewhere) => {
+      const script = document.createElement("script");
+      script.textContent = "globalThis.ran = true";
+      document.head.append(script);
+      return [
+        "ran" in globalThis,
+        await fetch(elsewhere).then(
+          () => true,
+          () => false,
+        ),
+      ];
+    }, site.url);
+    expect(run).toEqual([false, false]);
+    expect(complaints.splice(0)).not.toEqual([]);
+  });
+
+  it("every tick writes all of the record anew, event or not", async () => {
+    const page = await openTab();
+    await counts(page);
+    await pass(TICK_SECONDS);
+    const versions = [await stored(page)];
+    for (const happens of [false, true]) {
+      const wrote = await page.evaluate((times) => {
+        const before = counter.lethe?.inspect().stored;
+        counter.lethe?.record("event-1", times);
+        return `${before}` !== `${counter.lethe?.inspect().stored}`;
+      }, Number(happens));
+      expect(wrote).toBe(false);
+      await pass(TICK_SECONDS);
+      versions.push(await stored(page));
+    }
+    for (const [i, version] of versions.slice(1).entries()) {
+      expect(version.length).toBe(versions[0]?.length);
+      // The ciphertexts; not the manifest, the keys, and the zeros that fill up.
+      expect(version.filter((byte, at) => byte !== versions[i]?.[at]).length).toBeGreaterThan(1000);
+    }
+  });
+
+  it("events survive reloads, and a session shorter than a tick counts", async () => {
+    const page = await openTab();
+    await counts(page);
+    await record(page, "event-0");
+    await pass(TICK_SECONDS);
+    await record(page, "event-1");
+    await page.reload();
+    await openLethe(page);
+    await counts(page);
+    await record(page, "event-2");
+    await page.close();
+    const short = await openTab();
+    await counts(short);
+    await record(short, "event-3");
+    await short.close();
+    const last = await openTab();
+    await counts(last);
+    await toEnd(TICKS - 1);
+    expect(await released()).toEqual({ happened: ["event-0", "event-1", "event-2", "event-3"], clicks: 0 });
+    const problems = await last.evaluate(() => counter.problems.map(({ code }) => code));
+    expect(problems.filter((code) => !["no-keys-left", "unreachable"].includes(code))).toEqual([]);
+  });
+
+  it("a device without events reports as well", async () => {
+    const [page, other] = [await openTab(), await newDevice()];
+    const idle = await openTab(other);
+    for (const each of [page, idle]) await counts(each);
+    await record(page, "event-7");
+    await toEnd(TICKS, other);
+    expect(await released(2)).toEqual({ happened: ["event-7"], clicks: 0 });
+    await other.close();
+  });
+
+  it("of 400 events in two tabs none is lost or counted twice", async () => {
+    const tabs = [await openTab(), await openTab()] as const;
+    await counts(tabs[0]);
+    const emit = (page: Page, events: number) =>
+      page.evaluate(async (left) => {
+        for (let i = 0; i < left; i++) {
+          counter.lethe?.record("clicks");
+          if (i % 10 === 0) await new Promise((resolve) => requestAnimationFrame(resolve));
+        }
+      }, events);
+    for (let ticks = 0; ticks < 2; ticks++) {
+      // Time goes on while they come.
+      const emitted = Promise.all(tabs.map((page) => emit(page, EVENTS / 4)));
+      await pass(TICK_SECONDS);
+      await emitted;
+    }
+    await toEnd(TICKS - 2);
+    expect(await released()).toEqual({ happened: [], clicks: EVENTS });
+  });
+
+  it("when the tab that writes is closed, another goes on, with all that it handed over or kept", async () => {
+    const [first, second] = [await openTab(), await openTab()];
+    await counts(first);
+    await record(first, "event-0");
+    await record(second, "event-1");
+    const closed = first.close();
+    await record(second, "event-2");
+    await closed;
+    await record(second, "event-3");
+    await counts(second);
+    await record(second, "event-4");
+    await toEnd(TICKS);
+    expect((await released()).happened).toEqual([0, 1, 2, 3, 4].map((i) => `event-${i}`));
+  });
+});

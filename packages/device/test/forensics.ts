@@ -1,0 +1,149 @@
+import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Task } from "@lethe/core/message";
+import { askToEnrol } from "../../server/test/device.ts";
+import { eventually } from "../../server/test/eventually.ts";
+import { createTask, type TestService } from "../../server/test/service.ts";
+import { decodeRecord } from "../dist/record.js";
+import { DISTINGUISHERS, rankSumProbability } from "./distinguishers.ts";
+
+/** So long that devices, which choose a millisecond of the first half of a window to enrol, never choose the first. */
+const TICK_SECONDS = 86_400;
+const TICKS = 6;
+const WINDOW_SECONDS = TICKS * TICK_SECONDS;
+
+/** Nowhere else on a disk. */
+export const NAMES: readonly string[] = ["quixotic.zephyr-capybara", "vexing.jackdaw-sphinx"];
+/** So many that structured clones hold it as a double; a tick counts a few of them. */
+export const TIMES = 6_283_185_307_179;
+
+const TASK: Task = {
+  version: 1,
+  task: "",
+  tickSeconds: TICK_SECONDS,
+  ticks: TICKS,
+  graceSeconds: 60,
+  mode: "one-server",
+  scheme: "lattice",
+  minimumDevices: 1,
+  metrics: [
+    { name: NAMES[0] as string, statistic: "occurrence", localEpsilon: 1 },
+    { name: NAMES[1] as string, statistic: "histogram", edges: [0, 1, 2], eventsPerTick: 2, localEpsilon: 1 },
+  ],
+};
+
+export async function newTask(service: TestService): Promise<string> {
+  // Long computations may have come before: a connection that was kept is dead then.
+  await eventually(() => fetch(`${service.url}/healthz`).catch(() => undefined));
+  const task = `forensics-${randomUUID()}`;
+  await createTask(service, { ...TASK, task });
+  return task;
+}
+
+/** Before devices open. */
+export function toNextWindow({ clock }: TestService): void {
+  clock.advance(WINDOW_SECONDS - ((clock() / 1000) % WINDOW_SECONDS));
+}
+
+/** Devices that are moved together. */
+export interface Fleet {
+  readonly task: string;
+  /** Lets them do what the clock asks for. */
+  live(): Promise<void>;
+  isEnrolled(): Promise<boolean>;
+  record(): Promise<void>;
+}
+
+/** From the beginning of a window to that of the next, when reports are sealed and sent. */
+export async function throughWindow(service: TestService, fleet: Fleet): Promise<void> {
+  const { clock } = service;
+  // Keys are made ahead, but not at once.
+  for (await fleet.live(); !(await fleet.isEnrolled()); await fleet.live()) {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    clock.advance(1);
+  }
+  const next = Math.floor(clock() / 1000 / WINDOW_SECONDS) + 1;
+  await eventually(async () => ((await askToEnrol(service, fleet.task, next)).ok ? true : undefined));
+  for (let ticks = 0; ticks < TICKS; ticks++) {
+    await fleet.record();
+    clock.advance(TICK_SECONDS - ((clock() / 1000) % TICK_SECONDS));
+    await fleet.live();
+  }
+}
+
+/** One device, with events in every tick or none at all. */
+export interface Run {
+  readonly happened: boolean;
+  /** Of the record, all that the disk has, in the order they were written. */
+  readonly versions: readonly Uint8Array[];
+  /** Of everything that the disk keeps for it. */
+  readonly diskBytes: number;
+}
+
+export interface Found {
+  /** For the record: how many runs of each kind, of how many versions of how many bytes; and what each distinguisher came to. */
+  readonly figures: Readonly<Record<string, unknown>>;
+  /** By what runs with events could be told from those without; empty if by nothing. */
+  readonly tells: readonly string[];
+}
+
+/**
+ * Whether the disk tells runs with events from runs without. Numbers and sizes of versions must be the same; each
+ * distinguisher sees the whole records, and the ciphertexts alone, which anybody can find in them.
+ * Where nothing can be told, there are tells with probability below 1e-6.
+ */
+export function tellApart(runs: readonly Run[], operatorKey: string, clearText: readonly string[]): Found {
+  const tells = clearText.length > 0 ? ["clear text"] : [];
+  const shapes = new Set(runs.map(({ versions }) => versions.map(({ length }) => length).join()));
+  if (shapes.size > 1) tells.push("number or sizes of versions");
+  const numbers: Record<string, readonly number[]> = { "bytes on disk": runs.map(({ diskBytes }) => diskBytes) };
+  const states = runs.map(({ versions }) => versions.flatMap((bytes) => statesIn(bytes, operatorKey)));
+  for (const [name, distinguish] of Object.entries(DISTINGUISHERS)) {
+    numbers[`${name}, records`] = runs.map(({ versions }) => distinguish(versions));
+    numbers[`${name}, ciphertexts`] = states.map(distinguish);
+  }
+  const level = 1e-6 / Object.keys(numbers).length;
+  const probabilities: Record<string, number> = {};
+  for (const [name, values] of Object.entries(numbers)) {
+    const [withEvents, without] = [true, false].map((kind) => values.filter((_, i) => runs[i]?.happened === kind));
+    const probability = rankSumProbability(withEvents ?? [], without ?? []);
+    probabilities[name] = Number(probability.toPrecision(3));
+    if (probability < level) tells.push(name);
+  }
+  const [withEvents, without] = [true, false].map((kind) => runs.filter(({ happened }) => happened === kind).length);
+  const versions = [...new Set(runs.map(({ versions: { length } }) => length))];
+  const bytes = [...new Set(runs.flatMap((run) => run.versions.map(({ length }) => length)))];
+  return { figures: { withEvents, without, versions, bytes, level, probabilities }, tells };
+}
+
+/** What is head and key is the same from one version to the next, events or not. */
+function statesIn(record: Uint8Array, operatorKey: string): Uint8Array[] {
+  return decodeRecord(record, operatorKey)
+    .windows.map(({ state }) => state)
+    .filter(({ length }) => length > 0);
+}
+
+/** Where in the files of a folder an event's name or number is in clear. */
+export function clearTextIn(folder: string): string[] {
+  const number = Buffer.alloc(8);
+  number.writeDoubleLE(TIMES);
+  const texts = [...NAMES, `${TIMES}`];
+  const wanted = [
+    number,
+    ...texts.flatMap((text) => (["utf8", "utf16le"] as const).map((form) => Buffer.from(text, form))),
+  ];
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.map(({ parentPath, name }) => join(parentPath, name)).filter((path) => contains(path, wanted));
+}
+
+function contains(path: string, wanted: readonly Buffer[]): boolean {
+  const bytes = readFileSync(path);
+  return wanted.some((text) => bytes.includes(text));
+}
+
+/** All bytes of all files in a folder. */
+export function bytesIn(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.reduce((sum, { parentPath, name }) => sum + readFileSync(join(parentPath, name)).length, 0);
+}
