@@ -117,8 +117,10 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
     if (consent) return start();
     writer?.stop();
     await end();
-    await store.wipe().catch((error: unknown) => onProblem(error as LetheError));
+    await wipe();
   }
+
+  const wipe = (): Promise<void> => store.wipe().catch((error: unknown) => onProblem(error as LetheError));
 
   async function close(): Promise<void> {
     globalThis.removeEventListener?.("pagehide", hide);
@@ -127,7 +129,7 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
   }
 
   if (options.consent ?? true) await start();
-  else await store.wipe().catch((error: unknown) => onProblem(error as LetheError));
+  else await wipe();
   return {
     record: (name, times = 1) => {
       if (!Number.isInteger(times)) onProblem(new LetheError("bad-encoding", "times is a whole number"));

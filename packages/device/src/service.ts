@@ -117,11 +117,13 @@ const remembered = new Map<string, Promise<KnownTask>>();
 /** Checks a signed manifest, from the network or from the store, and derives what follows from it. */
 export function knownTask(signed: string, operatorKey: string): Promise<KnownTask> {
   const question = `${operatorKey} ${signed}`;
-  const known = remembered.get(question) ?? checkedTask(signed, operatorKey);
+  const known = remembered.get(question);
+  if (known) return known;
+  const checked = checkedTask(signed, operatorKey);
   if (remembered.size >= MOST_REMEMBERED) remembered.clear();
-  remembered.set(question, known);
-  known.catch(() => remembered.delete(question));
-  return known;
+  remembered.set(question, checked);
+  checked.catch(() => remembered.delete(question));
+  return checked;
 }
 
 async function checkedTask(signed: string, operatorKey: string): Promise<KnownTask> {

@@ -1,4 +1,4 @@
-import { decodePublicKeys, encodeReport, type Randomness, type Recorder } from "@lethe/core/device";
+import { decodePublicKeys, encodeReport, join, type Randomness, type Recorder } from "@lethe/core/device";
 import type { StoredWindow } from "./record.ts";
 import type { KnownTask } from "./service.ts";
 
@@ -31,22 +31,30 @@ export function createWindow(known: KnownTask, kept: Omit<StoredWindow, "manifes
   let recorders: Recorder[] | undefined;
   const { layout } = known;
 
+  /** The state of each part. */
+  function states(): Uint8Array[] {
+    let at = 0;
+    return layout.map(({ device: { bytes } }) => {
+      at += bytes.state;
+      return state.subarray(at - bytes.state, at);
+    });
+  }
+
   /** In the parts' order, from the state if there is one. */
   function open(now: number): Recorder[] {
     const keys = decodePublicKeys(layout, publicKeys);
-    let at = 0;
+    const kept = states();
     return layout.map(({ device }, i) => {
       const key = keys[i] as Uint8Array;
       if (state.length === 0) return device.start(key, random);
-      at += device.bytes.state;
-      return device.resume(key, state.subarray(at - device.bytes.state, at), now === lastWrite, random);
+      return device.resume(key, kept[i] as Uint8Array, now === lastWrite, random);
     });
   }
 
   function write(endsTick: boolean): boolean {
     const written = recorders?.map((recorder) => recorder.write({ endsTick })) ?? [];
     if (written.length === 0 || written.includes(undefined)) return false;
-    state = joined(written as Uint8Array[]);
+    state = join(written as Uint8Array[]);
     return true;
   }
 
@@ -86,12 +94,8 @@ export function createWindow(known: KnownTask, kept: Omit<StoredWindow, "manifes
       recorders ??= open(Number.NaN);
       // A last write; if none is left, the last that there was.
       write(true);
-      let at = 0;
-      const sealed = recorders.map((recorder, i) => {
-        const length = layout[i]?.device.bytes.state ?? 0;
-        at += length;
-        return recorder.seal(state.subarray(at - length, at));
-      });
+      const last = states();
+      const sealed = recorders.map((recorder, i) => recorder.seal(last[i] as Uint8Array));
       report = encodeReport(known.hash, sealed);
       recorders = undefined;
       state.fill(0);
@@ -99,14 +103,4 @@ export function createWindow(known: KnownTask, kept: Omit<StoredWindow, "manifes
     },
     inspect: () => recorders?.map((recorder) => recorder.inspect()) ?? [],
   };
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }

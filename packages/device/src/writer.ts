@@ -43,7 +43,7 @@ const MOST_WAIT_MS = 3_600_000;
 /** Clocks jump: never sleep longer than this without looking at it. */
 const MOST_SLEEP_MS = 30_000;
 const FIRST_RETRY_MS = 1000;
-/** Beyond what fits in one. */
+/** What sizes are rounded up to. */
 const BLOCK_BYTES = 4096;
 /** Asking again is of no use. */
 const FINAL = new Set<string>([
@@ -68,7 +68,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   const misspelt = new Set<string>();
   let windows: DeviceWindow[] = [];
   let last = -1;
-  /** What is known of the task, newest first. */
+  /** The newest that is known of the task. */
   let known: KnownTask | undefined;
   let stored: Uint8Array | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -203,7 +203,8 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   }
 
   async function send(window: DeviceWindow, attempt: Attempt): Promise<void> {
-    // Never a byte of a report that could still be made anew.
+    // Never a byte of a report that could still be made anew. As a rule the save that it was sealed with is under way.
+    if (!safe.has(window)) await saved;
     if (!safe.has(window)) await save(true);
     if (!safe.has(window)) return retryLater(attempt, new LetheError("bad-store", "the report cannot be stored"));
     const { device, token, report } = window.stored(0);
@@ -299,8 +300,9 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
 
   return {
     record: (name, times) => {
-      const task = counting()?.known ?? known;
-      counting()?.record(name, times);
+      const window = counting();
+      window?.record(name, times);
+      const task = window?.known ?? known;
       if (task && !task.layout.some(({ metrics }) => metrics.includes(name))) {
         tell(
           new LetheError("unknown-metric", `there is no metric ${JSON.stringify(name)} in ${options.task}`),

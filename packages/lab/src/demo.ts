@@ -7,6 +7,7 @@ import type { Release, ReleaseOrWithheld, Task } from "@lethe/core/message";
 import { type Lethe, openLethe } from "@lethe/device";
 import { openService, type Service } from "@lethe/server";
 import { pino } from "pino";
+import { createTask } from "./create-task.ts";
 import { happens } from "./fleet.ts";
 import { inParallel } from "./in-parallel.ts";
 import { type Truth, truthOf } from "./truth.ts";
@@ -125,9 +126,8 @@ export async function openDemo(): Promise<Demo> {
       await advance(tick - (now % tick));
       progress((DEVICES + (now % length || length) / tick) / steps);
     }
-    const release = await releaseOf(service, window, () => {
-      now += 1000 * TASK.graceSeconds;
-    });
+    now += 1000 * TASK.graceSeconds;
+    const release = await releaseOf(service, window);
     return {
       window,
       devices: DEVICES,
@@ -138,7 +138,7 @@ export async function openDemo(): Promise<Demo> {
     };
   }
 
-  await createTask(service);
+  await createTask(service.url, TOKEN, TASK);
   return {
     url: service.url,
     devices: DEVICES,
@@ -152,18 +152,8 @@ export async function openDemo(): Promise<Demo> {
   };
 }
 
-async function createTask({ url }: Service): Promise<void> {
-  const { status } = await fetch(`${url}/v1/tasks`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
-    body: JSON.stringify(TASK),
-  });
-  if (status !== 201) throw new Error(`the demo's task was refused with ${status}`);
-}
-
-/** Waits for it, once the time of grace is over. */
-async function releaseOf({ url }: Service, window: number, pass: () => void): Promise<Release> {
-  pass();
+/** Waits for it; the time of grace is over. */
+async function releaseOf({ url }: Service, window: number): Promise<Release> {
   for (let tries = 0; tries < MOST_WAIT_MS / 100; tries++) {
     const response = await fetch(`${url}/v1/tasks/${TASK.task}/releases/${window}`);
     if (response.status === 200) {

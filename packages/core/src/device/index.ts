@@ -24,6 +24,7 @@ export { encodeReport, reportBytes } from "../message/report.ts";
 export type { Metric, Task } from "../message/task.ts";
 export { type Randomness, randomnessFrom, withBufferedRandomness } from "../randomness/randomness.ts";
 export { uniformBelow } from "../randomness/uniform.ts";
+export { join } from "../statistic/concatenation.ts";
 export type { Recorder } from "../statistic/recorder.ts";
 export type { DeviceSide, StatisticBytes } from "../statistic/statistic.ts";
 export { xof } from "../xof.ts";

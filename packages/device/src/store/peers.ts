@@ -10,8 +10,6 @@ type Message =
   | readonly [];
 
 export interface TabPeers extends Peers {
-  /** For the writer, before it saves a last time: what comes from now on is left for the next one. Drops what is kept. */
-  stop(): void;
   close(): void;
 }
 

@@ -29,6 +29,6 @@ export interface Peers {
   forward(name: string, times: number): void;
   /** For the writer: called with every event that others hand over, and with those of its own that nobody took before it became the writer. */
   receive(onEvent: (name: string, times: number) => void): void;
-  /** For the writer, before its last write: it takes no more. */
+  /** For the writer, before its last write: what comes from now on is left for the next one. Drops what is kept. */
   stop(): void;
 }

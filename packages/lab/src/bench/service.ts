@@ -24,6 +24,7 @@ import {
   type TaskLayout,
 } from "@lethe/core/message";
 import { randomnessFrom, withBufferedRandomness } from "@lethe/core/randomness";
+import { createTask } from "../create-task.ts";
 import { fetchManifest, windowFor } from "../fleet.ts";
 import { inParallel } from "../in-parallel.ts";
 import type { Load, LoadResult } from "./load-client.ts";
@@ -60,7 +61,7 @@ export async function benchService(report: (row: Measurement) => void): Promise<
   try {
     const service = await startService(folder);
     try {
-      await createTask(service.url);
+      await createTask(service.url, TOKEN, TASK);
       const manifest = await fetchManifest(service.url, TASK.task);
       const layout = layoutOf(manifest);
       const bytes = reportBytes(layout);
@@ -147,15 +148,6 @@ interface Round {
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return ((sorted[(sorted.length - 1) >> 1] as number) + (sorted[sorted.length >> 1] as number)) / 2;
-}
-
-async function createTask(url: string): Promise<void> {
-  const { status } = await fetch(`${url}/v1/tasks`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
-    body: JSON.stringify(TASK),
-  });
-  if (status !== 201) throw new Error(`the bench's task was refused with ${status}`);
 }
 
 interface Enrolled {
