@@ -33,8 +33,8 @@ import { type Measurement, microseconds } from "./stopwatch.ts";
 const random = randomnessFrom(globalThis.crypto);
 
 const COUNTERS = 1000;
-const UPLOADS = 5000;
-const ROUNDS = 4;
+const UPLOADS = 20_000;
+const ROUNDS = 3;
 const WARM_UP = 1;
 const CONNECTIONS = 512;
 const TOKEN = "a-token-for-the-bench";
@@ -255,7 +255,7 @@ async function bareInserts(folder: string, bytes: number): Promise<{ run(): Prom
   return {
     run: async () => {
       // What is left over from the round before is not to be written out while others are measured.
-      await database.exec("TRUNCATE bare; CHECKPOINT");
+      await database.exec("CHECKPOINT");
       const start = performance.now();
       for (let batch = 0; batch < UPLOADS / rows; batch++) {
         const parameters = Array.from({ length: rows }, () => [

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { LetheError } from "@lethe/core/error";
 import { isProblemCode, type ProblemCode, problemOf } from "@lethe/core/message";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
@@ -60,7 +61,8 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   });
   app.removeAllContentTypeParsers();
   // Types that are named are found at once; others are parsed before they match the star.
-  for (const type of ["application/octet-stream", "application/json", "*"]) {
+  app.addContentTypeParser("application/octet-stream", readBytes);
+  for (const type of ["application/json", "*"]) {
     app.addContentTypeParser(type, { parseAs: "buffer" }, (_request, body, done) => done(null, body));
   }
   app.decorateRequest("checked", null);
@@ -94,6 +96,23 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     return sendProblem(reply, refusal.code, refusal.detail);
   });
   return app;
+}
+
+/** A report, whose length was checked. As a rule it comes in one piece, which is not copied. */
+function readBytes(
+  { checked }: FastifyRequest,
+  payload: IncomingMessage,
+  done: (error: Error | null, body?: Uint8Array) => void,
+): void {
+  // What comes to no path is not kept.
+  if (!checked) {
+    done(null);
+    return;
+  }
+  const pieces: Buffer[] = [];
+  payload.on("data", (piece: Buffer) => pieces.push(piece));
+  payload.on("end", () => done(null, pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)));
+  payload.on("error", () => done(new LetheError("bad-encoding", "the request cannot be read")));
 }
 
 function isOfWindow(parameters: unknown): parameters is { readonly task: string; readonly window: number } {

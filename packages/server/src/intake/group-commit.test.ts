@@ -1,21 +1,21 @@
 import { expect, it } from "vitest";
 import { createGroupCommit } from "./group-commit.ts";
 
-/** Remembers the groups; each commit ends when `finish` is called. */
+/** Remembers the groups; the commit that has been under way longest ends when `finish` is called. */
 function slowCommits(): {
   groups: number[][];
   finish: (error?: Error) => void;
   commit: (items: readonly number[]) => Promise<number[]>;
 } {
   const groups: number[][] = [];
-  let settle: ((error?: Error) => void) | undefined;
+  const underWay: ((error?: Error) => void)[] = [];
   return {
     groups,
-    finish: (error) => settle?.(error),
+    finish: (error) => underWay.shift()?.(error),
     commit: (items) => {
       groups.push([...items]);
       return new Promise((resolve, reject) => {
-        settle = (error) => (error ? reject(error) : resolve(items.map((item) => 10 * item)));
+        underWay.push((error) => (error ? reject(error) : resolve(items.map((item) => 10 * item))));
       });
     },
   };
@@ -39,6 +39,30 @@ it("what comes while a commit is under way is committed together, and each gets 
   ]);
   finish();
   expect(await Promise.all(later)).toEqual([30, 40, 50]);
+});
+
+it("a second group is handed over while the first is stored, if it is large enough, and no third", async () => {
+  const { groups, finish, commit } = slowCommits();
+  const { submit } = createGroupCommit<number, number>(commit);
+  const add = (items: number): Promise<number[]> => Promise.all(Array.from({ length: items }, (_, i) => submit(i)));
+  const sizes = (): number[] => groups.map(({ length }) => length);
+  const all = [add(1)];
+  await turn();
+  all.push(add(63));
+  await turn();
+  expect(sizes()).toEqual([1]);
+  all.push(add(1));
+  await turn();
+  expect(sizes()).toEqual([1, 64]);
+  all.push(add(100));
+  await turn();
+  expect(sizes()).toEqual([1, 64]);
+  finish();
+  await turn();
+  expect(sizes()).toEqual([1, 64, 100]);
+  finish();
+  finish();
+  await Promise.all(all);
 });
 
 it("tells that it is busy while many wait, and no longer a while after they are done", async () => {

@@ -4,6 +4,10 @@ import { LetheError } from "@lethe/core/error";
 const MOST_WAITING = { items: 20_000, bytes: 100_000_000 };
 /** Few enough that the next group is read from the network while this one is stored. */
 const MOST_TOGETHER = { items: 256, bytes: 8_000_000 };
+/** While one group is stored the next is handed over, so that the database does not wait for this thread; */
+const MOST_UNDER_WAY = 2;
+/** but not before it is large enough to be worth a transaction of its own. */
+const ENOUGH = 64;
 /** So many that what can wait should. */
 const MANY = 32;
 const JUST_NOW_MS = 250;
@@ -23,7 +27,7 @@ export function createGroupCommit<Item, Result>(
   bytesOf: (item: Item) => number = () => 0,
 ): GroupCommit<Item, Result> {
   let waiting: { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
-  let committing = false;
+  let underWay = 0;
   let waitingBytes = 0;
   let lastMany = Number.NEGATIVE_INFINITY;
 
@@ -42,11 +46,14 @@ export function createGroupCommit<Item, Result>(
     return group;
   }
 
+  const mayCommit = (underWayBefore: number): boolean =>
+    waiting.length > 0 && (underWayBefore === 0 || (underWayBefore < MOST_UNDER_WAY && waiting.length >= ENOUGH));
+
   async function run(): Promise<void> {
-    committing = true;
+    underWay++;
     // What arrived in the same turn of the event loop goes together.
     await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.length > 0) {
+    while (mayCommit(underWay - 1)) {
       const group = takeGroup();
       if (group.length >= MANY) lastMany = performance.now();
       try {
@@ -56,7 +63,7 @@ export function createGroupCommit<Item, Result>(
         for (const { reject } of group) reject(error);
       }
     }
-    committing = false;
+    underWay--;
   }
 
   return {
@@ -68,7 +75,7 @@ export function createGroupCommit<Item, Result>(
         }
         waiting.push({ item, resolve, reject });
         waitingBytes += bytesOf(item);
-        if (!committing) void run();
+        if (mayCommit(underWay)) void run();
       }),
     isBusy: () => waiting.length >= MANY || performance.now() - lastMany < JUST_NOW_MS,
   };

@@ -1,9 +1,10 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
+import { createTurns } from "../in-turn.ts";
 import type { SqlValue } from "./database.ts";
 import { executeMessage, prepareMessage, readColumns, readRows, type Statement } from "./pglite-protocol.ts";
 
-/** One statement at a time; the other side waits for the answer before it asks again. */
+/** They are answered in the order they are asked. */
 export interface Question {
   readonly sql: string;
   readonly values: readonly SqlValue[];
@@ -37,17 +38,20 @@ async function prepare(sql: string): Promise<Statement> {
   return statement;
 }
 
-port.on("message", async (question: Question | "close") => {
+async function answer(question: Question | "close"): Promise<void> {
   if (question === "close") {
     await database.close();
-    port.postMessage({ rows: [] } satisfies Answer);
-    port.close();
+    port?.postMessage({ rows: [] } satisfies Answer);
+    port?.close();
     return;
   }
   try {
-    port.postMessage({ rows: await run(question) } satisfies Answer);
+    port?.postMessage({ rows: await run(question) } satisfies Answer);
   } catch (error) {
-    port.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Answer);
+    port?.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Answer);
   }
-});
+}
+
+const inTurn = createTurns();
+port.on("message", (question: Question | "close") => void inTurn(() => answer(question)));
 port.postMessage({ rows: [] } satisfies Answer);

@@ -18,23 +18,23 @@ export async function openPglite(folder: string): Promise<Database> {
     // Columns of reports come and go: fewer, larger collections of garbage.
     resourceLimits: { maxYoungGenerationSizeMb: 64 },
   });
-  let waiting: { resolve: (rows: unknown[]) => void; reject: (error: Error) => void } | undefined;
+  /** In the order they were asked, which is that of the answers. */
+  const waiting: { resolve: (rows: unknown[]) => void; reject: (error: Error) => void }[] = [];
   let broken: Error | undefined;
 
   const next = (): Promise<unknown[]> =>
     new Promise((resolve, reject) => {
       if (broken) reject(broken);
-      else waiting = { resolve, reject };
+      else waiting.push({ resolve, reject });
     });
   const settle = (answer: Answer): void => {
-    const current = waiting;
-    waiting = undefined;
+    const current = waiting.shift();
     if ("rows" in answer) current?.resolve(answer.rows);
     else current?.reject(new Error(answer.error));
   };
   const breakDown = (error: Error): void => {
     broken ??= error;
-    waiting?.reject(broken);
+    for (const { reject } of waiting.splice(0)) reject(broken);
   };
   thread.on("message", settle);
   thread.on("error", breakDown);
@@ -52,7 +52,11 @@ export async function openPglite(folder: string): Promise<Database> {
     (await ask({ sql, values })) as Row[];
 
   return {
-    query: (sql, values) => inTurn(() => query(sql, values)),
+    // The turn is over once it is asked: the thread has the next statement at hand when it is done with this one.
+    query: async <Row>(sql: string, values?: readonly SqlValue[]) => {
+      const { answer } = await inTurn(async () => ({ answer: query<Row>(sql, values) }));
+      return answer;
+    },
     transaction: (use) => inTurn(() => runTransaction({ query }, use)),
     // In one turn: nothing is written while the files are synced, so that what is on disk afterwards belongs together.
     persist: () =>
