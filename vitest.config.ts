@@ -1,11 +1,55 @@
 import { defineConfig } from "vitest/config";
 
+const SERVER = "packages/server/src";
+
+/** These run once, with the embedded database: they are about its files or about no database at all, or start their own servers. */
+const ONLY_EMBEDDED = [
+  "cluster*",
+  "development",
+  "kill",
+  "races",
+  "validity-oracle.stat",
+  "window-time",
+  "intake/group-commit",
+  "intake/network",
+  "intake/rate-limit",
+  "release/erasure",
+  "release/release",
+  "storage/data-folder",
+  "tally/key-file",
+  "tally/opening",
+  "tally/sealed-tally",
+].map((name) => `${SERVER}/${name}.test.ts`);
+
+/** About the server, and what happens when it goes away. */
+const ONLY_POSTGRES = [`${SERVER}/storage/postgres.test.ts`];
+
 export default defineConfig({
   test: {
-    include: ["packages/*/src/**/*.test.ts"],
     exclude: ["**/*.slow.test.ts", "**/node_modules/**", "**/dist/**"],
     testTimeout: 300_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "embedded",
+          include: ["packages/*/src/**/*.test.ts"],
+          exclude: ONLY_POSTGRES,
+          // As good as not set: it is for the tests with PostgreSQL, not for the programs that these start.
+          env: { DATABASE_URL: "" },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "postgres",
+          include: [`${SERVER}/**/*.test.ts`],
+          exclude: ONLY_EMBEDDED,
+          globalSetup: "packages/server/test/postgres-setup.ts",
+        },
+      },
+    ],
   },
 });

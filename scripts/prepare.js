@@ -1,9 +1,10 @@
 // Makes a fresh clone ready to run: installs what the lockfile says if that has not happened yet, then builds.
 // Needs nothing but Node and npm. All output goes to stderr, so that stdout belongs to the command that follows.
 import { spawnSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { removeStaleOutputs } from "./stale.js";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -31,4 +32,5 @@ if (!isInstalled()) {
   else run("npm", args);
 }
 run(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "-b"]);
+for (const name of readdirSync(join(root, "packages"))) removeStaleOutputs(join(root, "packages", name));
 run(process.execPath, [join(root, "scripts", "bundle.js")]);

@@ -19,6 +19,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** Nobody listens at the first port. */
+const NO_DATABASE = "postgres://lethe:hunter2@127.0.0.1:1/lethe";
+
 /** What is refused leaves nothing behind. */
 function serve(env: Record<string, string>, ...args: string[]) {
   return letheWith({ cwd: folder, env }, "serve", "--port", "0", ...args);
@@ -55,7 +58,23 @@ describe("lethe serve", () => {
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, `${name}.mjs`), content);
     const inside = join(folder, "new", "keys");
     for (const [message, env, ...args] of [
-      ["DATABASE_URL is set, but PostgreSQL is not supported yet", { DATABASE_URL: "postgres://localhost/lethe" }],
+      ["--role intake needs a database that processes can share: set DATABASE_URL", {}, "--role", "intake"],
+      ["--role tally needs a database that processes can share: set DATABASE_URL", {}, "--role", "tally"],
+      ["option '--role <role>' argument 'helper' is invalid", {}, "--role", "helper"],
+      ["the admin token is missing, which all tallies share: set LETHE_ADMIN_TOKEN", { DATABASE_URL: NO_DATABASE }],
+      ["--data is for the embedded database, but DATABASE_URL is set", { DATABASE_URL: NO_DATABASE }, "--data", "new"],
+      [
+        "the database of DATABASE_URL cannot be used: connect ECONNREFUSED",
+        { DATABASE_URL: NO_DATABASE },
+        "--role",
+        "intake",
+      ],
+      [
+        "DATABASE_URL is like postgres://user:password@host:5432/database",
+        { DATABASE_URL: "mysql://root:hunter2@localhost/lethe" },
+        "--role",
+        "intake",
+      ],
       [
         "the admin token in LETHE_ADMIN_TOKEN is too short: it has at least 16",
         { LETHE_ADMIN_TOKEN: "fifteen-letters" },
@@ -80,6 +99,7 @@ describe("lethe serve", () => {
       expect({ message, status, stdout }).toEqual({ message, status: 2, stdout: "" });
       expect(stderr).toMatch(/^error: [^\n]*\n$/);
       expect(stderr).toContain(message);
+      expect(stderr).not.toContain("hunter2");
     }
     expect(statSync(join(folder, "new"), { throwIfNoEntry: false })).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import type { Service } from "@lethe/server";
+import type { Role, Service, ServiceOptions } from "@lethe/server";
 import { type Command, Option } from "commander";
 import { pino } from "pino";
 import { type AdminToken, adminTokenOf, DEFAULT_DATA } from "./admin-token.ts";
@@ -11,6 +11,7 @@ import { stopSignal } from "./stop-signal.ts";
 import { whyUnusable } from "./text-file.ts";
 
 interface ServeOptions extends EnrolmentOptions {
+  readonly role: Role;
   readonly host: string;
   readonly port: number;
   readonly url?: string;
@@ -28,10 +29,19 @@ export function addServe(program: Command): void {
   program
     .command("serve")
     .description("the collection service: enrols devices, takes in reports, and releases what they tell together")
+    .addOption(
+      new Option("--role <role>", "what this process does; all but `all` need DATABASE_URL")
+        .choices(["all", "intake", "tally"])
+        .default("all"),
+    )
     .option("--host <address>", "where to listen", "127.0.0.1")
     .option("--port <n>", "0 takes any that is free", wholeNumber(0, 65_535), 8080)
     .option("--url <url>", "where devices reach it, if that is not where it listens", serviceUrl)
-    .addOption(new Option("--data <folder>", "the database").env("LETHE_DATA").default(DEFAULT_DATA))
+    .addOption(
+      new Option("--data <folder>", "the embedded database, unless DATABASE_URL is set")
+        .env("LETHE_DATA")
+        .default(DEFAULT_DATA),
+    )
     .addOption(
       new Option("--key-file <file>", "all secrets, outside of the data folder (default: <data>.keys)").env(
         "LETHE_KEY_FILE",
@@ -53,73 +63,108 @@ export function addServe(program: Command): void {
 }
 
 const HELP = `
+The database is a PostgreSQL server if DATABASE_URL names one (postgres://user:password@host/database), which any number of
+processes may share: intakes, which devices reach and which hold no secret, and tallies, which share one key file and answer the
+admin. Else it is embedded, in the data folder, for one process that does everything.
+
 The admin token is taken from LETHE_ADMIN_TOKEN; if that is not set, one is made and kept in the file admin-token in
 the data folder. Logs go to stderr, one JSON object a line. Ends well on Ctrl-C or SIGTERM; a second one ends it at once.`;
 
-async function serve(options: ServeOptions): Promise<void> {
-  if (process.env.DATABASE_URL !== undefined) {
-    throw failure("DATABASE_URL is set, but PostgreSQL is not supported yet: unset it to use the embedded database");
+async function serve(options: ServeOptions, command: Command): Promise<void> {
+  const { role } = options;
+  const databaseUrl = process.env.DATABASE_URL;
+  if (role !== "all" && databaseUrl === undefined) {
+    throw failure(`--role ${role} needs a database that processes can share: set DATABASE_URL to a PostgreSQL server`);
+  }
+  if (databaseUrl !== undefined && command.getOptionValueSource("data") === "cli") {
+    throw failure("--data is for the embedded database, but DATABASE_URL is set: leave out one of them");
   }
   const data = resolve(options.data);
-  const keyFile = resolve(options.keyFile ?? `${data}.keys`);
-  if (isInside(data, keyFile)) {
-    throw failure(
-      `the key file ${keyFile} lies inside the data folder, whose backups must hold no secret: move it out`,
-    );
-  }
-  const adminToken = await adminTokenOf(data);
+  const vault = role === "intake" ? undefined : await vaultOf(options, data, databaseUrl);
   const enrolment = await enrolmentRules(options);
-  if (options.dev) {
-    process.stderr.write(
-      "warning: DEVELOPMENT. Every task that is created gets windows of seconds, and is released for a handful of devices. Never for people's data.\n",
-    );
-  }
-  if (options.url === undefined && ["0.0.0.0", "::"].includes(options.host)) {
-    process.stderr.write(
-      "warning: without --url, the manifests of tasks tell devices an address of this machine only.\n",
-    );
-  }
+  for (const warning of warningsFor(options)) process.stderr.write(`warning: ${warning}\n`);
   const stopped = stopSignal();
-  const service = await open(options, { data, keyFile, adminToken, enrolment });
+  const prepared: Prepared = {
+    ...(databaseUrl === undefined ? { data } : { databaseUrl }),
+    ...(vault && { keyFile: vault.keyFile, adminToken: vault.adminToken.token }),
+    enrolment,
+  };
+  const service = await open(options, prepared);
+  // Only now is it sure that this is a data folder, and ours.
+  vault?.adminToken.keep();
+  const { url, operatorKey } = service;
   console.log(
     options.json
-      ? JSON.stringify({ url: service.url, operatorKey: service.operatorKey, data, keyFile })
-      : describe(service, { data, keyFile, adminToken, publicUrl: options.url }),
+      ? JSON.stringify({
+          url,
+          role,
+          ...(operatorKey !== undefined && { operatorKey }),
+          ...(databaseUrl === undefined && { data }),
+          ...(vault && { keyFile: vault.keyFile }),
+        })
+      : describe(service, options, { data, databaseUrl, vault }),
   );
   await stopped;
   await service.close();
 }
 
-interface Prepared {
-  readonly data: string;
+/** What a process has that holds the keys. */
+interface Vault {
   readonly keyFile: string;
   readonly adminToken: AdminToken;
-  readonly enrolment: Awaited<ReturnType<typeof enrolmentRules>>;
 }
 
-async function open(options: ServeOptions, { data, keyFile, adminToken, enrolment }: Prepared): Promise<Service> {
-  const { host, port, url, trustProxy, threads, keysAhead, dev, abandonLostWindows } = options;
+async function vaultOf(options: ServeOptions, data: string, databaseUrl: string | undefined): Promise<Vault> {
+  const keyFile = resolve(options.keyFile ?? `${data}.keys`);
+  if (databaseUrl !== undefined) {
+    if (process.env.LETHE_ADMIN_TOKEN === undefined) {
+      throw failure("the admin token is missing, which all tallies share: set LETHE_ADMIN_TOKEN");
+    }
+  } else if (isInside(data, keyFile)) {
+    throw failure(
+      `the key file ${keyFile} lies inside the data folder, whose backups must hold no secret: move it out`,
+    );
+  }
+  return { keyFile, adminToken: await adminTokenOf(data) };
+}
+
+function warningsFor({ dev, url, host, role }: ServeOptions): string[] {
+  return [
+    ...(dev
+      ? [
+          "DEVELOPMENT. Every task that is created gets windows of seconds, and is released for a handful of devices. Never for people's data.",
+        ]
+      : []),
+    ...(url === undefined && role !== "intake" && (role === "tally" || ["0.0.0.0", "::"].includes(host))
+      ? [
+          role === "tally"
+            ? "without --url, the manifests of tasks tell devices the address of this tally, which enrols none."
+            : "without --url, the manifests of tasks tell devices an address of this machine only.",
+        ]
+      : []),
+  ];
+}
+
+type Prepared = Pick<ServiceOptions, "data" | "databaseUrl" | "keyFile" | "adminToken" | "enrolment">;
+
+async function open(options: ServeOptions, prepared: Prepared): Promise<Service> {
+  const { role, host, port, url, trustProxy, threads, keysAhead, dev, abandonLostWindows } = options;
   const { openService } = await import("@lethe/server");
   const log = pino({ base: null }, pino.destination({ dest: 2, sync: true }));
   try {
-    const service = await openService({
-      data,
-      keyFile,
-      adminToken: adminToken.token,
+    return await openService({
+      ...prepared,
+      role,
       host,
       port,
       ...(url !== undefined && { url }),
       ...(trustProxy && { trustProxy }),
       log,
-      enrolment,
       ...(threads !== undefined && { threads }),
       keysAhead,
       ...(dev && { development: true }),
       ...(abandonLostWindows && { abandonLostWindows }),
     });
-    // Only now is it sure that this is a data folder, and ours.
-    adminToken.keep();
-    return service;
   } catch (error) {
     throw explained(error, options);
   }
@@ -157,19 +202,28 @@ function realPath(path: string): string {
 
 function describe(
   { url, operatorKey }: Service,
-  { data, keyFile, adminToken, publicUrl }: Omit<Prepared, "enrolment"> & { readonly publicUrl: string | undefined },
+  { role, url: publicUrl }: ServeOptions,
+  { data, databaseUrl, vault }: { data: string; databaseUrl: string | undefined; vault: Vault | undefined },
 ): string {
-  const isFound = adminToken.source === "LETHE_ADMIN_TOKEN" || data === resolve(process.env.LETHE_DATA ?? DEFAULT_DATA);
-  const how = [isFound ? "" : `LETHE_DATA=${quoted(data)} `, url === DEFAULT_SERVER ? "" : ` --server ${url}`];
   return [
-    `Lethe listens at ${url}`,
+    `Lethe listens at ${url}${role === "all" ? "" : ` (${role})`}`,
     ...(publicUrl === undefined ? [] : [`  devices use    ${publicUrl}`]),
-    `  operator key   ${operatorKey}   (devices pin it)`,
-    `  data           ${data}`,
-    `  keys           ${keyFile}   (back it up apart from the data)`,
-    `  admin token    ${adminToken.source}`,
-    `Next: ${how[0]}lethe task create task.json${how[1]}`,
+    `  operator key   ${operatorKey === undefined ? "none yet: start a tally" : `${operatorKey}   (devices pin it)`}`,
+    `  data           ${databaseUrl === undefined ? data : "PostgreSQL, at DATABASE_URL"}`,
+    ...(vault
+      ? [
+          `  keys           ${vault.keyFile}   (back it up apart from the data)`,
+          `  admin token    ${vault.adminToken.source}`,
+          `Next: ${nextStep(url, data, vault)}`,
+        ]
+      : []),
   ].join("\n");
+}
+
+function nextStep(url: string, data: string, { adminToken }: Vault): string {
+  const isFound = adminToken.source === "LETHE_ADMIN_TOKEN" || data === resolve(process.env.LETHE_DATA ?? DEFAULT_DATA);
+  const where = url === DEFAULT_SERVER ? "" : ` --server ${url}`;
+  return `${isFound ? "" : `LETHE_DATA=${quoted(data)} `}lethe task create task.json${where}`;
 }
 
 /** For a shell. */

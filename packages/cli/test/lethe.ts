@@ -45,12 +45,12 @@ export interface RunningService {
 /** On a busy machine the first start of the embedded database takes a while. */
 export const START_TIMEOUT = 120_000;
 
-/** `lethe serve --dev` on a free port, in a folder of its own; whoever starts it kills it. */
+/** `lethe serve --dev` on a free port, in a folder of its own; whoever starts it kills it. `command` is another `lethe` than ours. */
 export async function startService(
-  { cwd, env }: Surroundings & { cwd: string },
+  { cwd, env, command = bin }: Surroundings & { cwd: string; command?: string },
   ...args: string[]
 ): Promise<RunningService> {
-  const child = spawn(process.execPath, [bin, "serve", "--dev", "--port", "0", "--json", ...args], {
+  const child = spawn(process.execPath, [command, "serve", "--dev", "--port", "0", "--json", ...args], {
     cwd,
     env: environment(env),
     stdio: ["ignore", "pipe", "pipe"],
@@ -67,7 +67,8 @@ export async function startService(
   return { process: child, ended, ...(JSON.parse(first) as Omit<RunningService, "process" | "ended">) };
 }
 
-function environment(own: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+/** What a child sees: of Lethe's variables those given only. */
+export function environment(own: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const others = Object.entries(process.env).filter(([name]) => !/^(LETHE_|DATABASE_URL$)/.test(name));
   return { ...Object.fromEntries(others), TZ: "UTC", ...own };
 }

@@ -5,7 +5,8 @@
  * - `bad-task`: a task that cannot be run; the message names the field.
  * - `bad-signature`: not signed by the key that was expected.
  * - `undecryptable`: a ciphertext that holds no message of the scheme under this key.
- * - `bad-data-folder`, `bad-key-file`: what a server keeps on disk is not, or no longer, what it can work with.
+ * - `bad-data-folder`, `bad-database`, `bad-key-file`: what a server keeps is not, or no longer, what it can work with.
+ * - `bad-role`: a process of a service that is asked for what its role does not do, or lacks what it needs.
  * - `bad-state`: what a device kept cannot be used; it begins anew.
  * - `bad-store`: where a device keeps its record cannot be read or written; the message says what to do.
  * - `unknown-metric`: an event whose name is not in the task.
@@ -14,8 +15,10 @@
  */
 export type LetheErrorCode =
   | "bad-data-folder"
+  | "bad-database"
   | "bad-encoding"
   | "bad-key-file"
+  | "bad-role"
   | "bad-signature"
   | "bad-state"
   | "bad-store"

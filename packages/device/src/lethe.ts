@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { decodeOperatorKey, encodeBase64url, LetheError, randomnessFrom, xof } from "@lethe/core/device";
 import { createService } from "./service.ts";
 import { indexedDbStore } from "./store/indexed-db.ts";

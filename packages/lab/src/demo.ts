@@ -107,7 +107,8 @@ export async function openDemo(): Promise<Demo> {
     const started = performance.now();
     const steps = DEVICES + TASK.ticks;
     for (let i = fleet.length; i < DEVICES; i++) {
-      const options = { server: service.url, task: TASK.task, operatorKey: service.operatorKey, clock };
+      const { url: server, operatorKey = "" } = service;
+      const options = { server, task: TASK.task, operatorKey, clock };
       fleet.push(await openLethe({ ...options, onProblem: (problem) => problems.push(problem) }));
       progress(i / steps);
     }

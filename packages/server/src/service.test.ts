@@ -5,7 +5,6 @@ import { encodeBase64url } from "@lethe/core/message";
 import { openService } from "@lethe/server";
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
-import { openDataFolder } from "../dist/storage/data-folder.js";
 import { openKeyFile } from "../dist/tally/key-file.js";
 import { openTally } from "../dist/tally/sealed-tally.js";
 import {
@@ -168,7 +167,11 @@ describe("a start", () => {
     const stranger = encodeBase64url(new Uint8Array(32).fill(7));
     const wrong: [string, string | undefined, RegExp][] = [
       ["missing", undefined, /key file/],
-      ["another operator's", JSON.stringify({ ...content, operator: stranger }), /signed/],
+      [
+        "another operator's",
+        JSON.stringify({ ...content, operator: stranger }),
+        /not the one that this database was used with/,
+      ],
       ["without the window's secret", JSON.stringify({ ...content, windows: {} }), /no secret for window/],
       [
         "with another secret",
@@ -221,7 +224,7 @@ it("the count of invalid reports begins with noise, anew for every window", asyn
   service = await startTestService({ keysAhead: 1 }, "as operators start it");
   for (let i = 0; i < 6; i++) await createTask(service, { ...EXACT_TASK, task: `noisy-${i}` });
   await service.stop();
-  const database = await openDataFolder(service.data);
+  const database = await service.openDatabase();
   const rows = await database.query<{ name: string; number: number; sealed: Uint8Array }>(
     "SELECT name, number, sealed FROM tallies JOIN windows ON window_id = id",
   );

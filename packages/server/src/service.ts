@@ -2,37 +2,48 @@ import { availableParallelism } from "node:os";
 import { LetheError } from "@lethe/core/error";
 import { noisedInvalidCount } from "@lethe/core/privacy";
 import { randomnessFrom } from "@lethe/core/randomness";
+import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { shortened } from "./development.ts";
-import { createApi } from "./http/api.ts";
+import type { Admin } from "./http/admin-routes.ts";
+import { type ApiParts, createApi } from "./http/api.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { describeApi } from "./http/openapi.ts";
 import { addOperations } from "./http/operations.ts";
 import { createHttp } from "./http/server.ts";
 import { createTurns } from "./in-turn.ts";
-import { createAdmission, DEFAULT_RULES, type EnrolmentRules } from "./intake/admission.ts";
-import { createEnrolment } from "./intake/enrol.ts";
-import { createRefusalCounter } from "./intake/refusals.ts";
+import type { EnrolmentRules } from "./intake/admission.ts";
+import { type Intake, startIntake } from "./intake/intake.ts";
 import { requireToken } from "./intake/token.ts";
-import { createUpload } from "./intake/upload.ts";
 import { giveUpWindow } from "./release/finish.ts";
+import { measureBacklog } from "./storage/backlog.ts";
 import { openDataFolder } from "./storage/data-folder.ts";
 import type { Database } from "./storage/database.ts";
+import { lockKeyFile } from "./storage/locks.ts";
+import { claimForOperator, findOperator } from "./storage/operator.ts";
+import { openPostgres } from "./storage/postgres.ts";
 import { createTaskRegistry, type TaskRegistry } from "./storage/tasks.ts";
-import { closeWindow, unfinishedWindows } from "./storage/windows.ts";
+import { closeWindow, isUnreleased, unfinishedWindows } from "./storage/windows.ts";
 import { createTask } from "./tally/create-task.ts";
 import { type KeyFile, openKeyFile } from "./tally/key-file.ts";
-import { startTally } from "./tally/tally.ts";
+import { startTally, type Tally } from "./tally/tally.ts";
 import { startThreads } from "./tally/threads.ts";
 import { findSecret, openWindows, secretOf } from "./tally/windows.ts";
-import { phaseOf } from "./window-time.ts";
+
+/** `intake` takes in what devices send; `tally` holds the keys, opens, releases, and answers the admin; `all` is both. */
+export type Role = "all" | "intake" | "tally";
 
 export interface ServiceOptions {
-  /** The folder of the embedded database. */
-  readonly data: string;
-  /** All secrets; outside of the data folder, so that a backup of that holds none. */
-  readonly keyFile: string;
-  readonly adminToken: string;
+  /** By default `all`; the others need a database that processes can share. */
+  readonly role?: Role;
+  /** The folder of the embedded database, or else: */
+  readonly data?: string;
+  /** a PostgreSQL server, which any number of processes may share. */
+  readonly databaseUrl?: string;
+  /** All secrets; outside of the data folder, so that a backup of that holds none. An intake has none. */
+  readonly keyFile?: string;
+  /** An intake answers no admin. */
+  readonly adminToken?: string;
   readonly host: string;
   /** 0 takes any that is free. */
   readonly port: number;
@@ -57,8 +68,8 @@ export interface ServiceOptions {
 export interface Service {
   /** Where it listens. */
   readonly url: string;
-  /** What devices pin. */
-  readonly operatorKey: string;
+  /** What devices pin; an intake may not know it before a tally has begun. */
+  readonly operatorKey: string | undefined;
   /** Takes no more requests, finishes those under way, and leaves everything on disk. */
   close(): Promise<void>;
 }
@@ -68,33 +79,96 @@ export interface ServiceInternals {
   readonly invalidNoise: () => number;
   /** How often the tally looks around by itself. */
   readonly pollMilliseconds?: number;
+  /** How long a tally that died keeps others from its reports. */
+  readonly leaseSeconds?: number;
 }
 
 const random = randomnessFrom(globalThis.crypto);
 const INTERNALS: ServiceInternals = { invalidNoise: () => noisedInvalidCount(0, random) };
 
 const KEYS_AHEAD = 500;
+const LEASE_SECONDS = 30;
 const POLL_MILLISECONDS = 1000;
 const DEVELOPMENT_POLL_MILLISECONDS = 200;
 const IDLE_MILLISECONDS = 50;
 const CLOSING_MILLISECONDS = 5000;
 const VERSION = "0.1.0";
+const NOT_FOUND: Readonly<Record<Role, string>> = {
+  all: "there is nothing at this path",
+  intake: "there is nothing at this path: this process is an intake; the admin asks a tally",
+  tally: "there is nothing at this path: this process is a tally; devices ask an intake",
+};
 
-/** Starts intake, tally and release in one process, on an embedded database. */
+/** Starts a process of the service: intake, tally and release, or a part of them. */
 export async function startService(options: ServiceOptions, internals: ServiceInternals = INTERNALS): Promise<Service> {
-  const { log, clock = Date.now, development = false } = options;
-  requireToken("the admin token", options.adminToken);
+  const { log, role = "all", clock = Date.now } = options;
   for (const token of options.enrolment?.tokens ?? []) requireToken("an enrolment token", token);
-  const now = (): number => clock() / 1000;
-  const opened = await openDisk(options, now());
-  const { database, keyFile, tasks } = opened;
+  const owner = role === "intake" ? undefined : requireOwner(options);
+  const database = await openDatabase(options, role);
+  const ends = [database.close];
+  let ended: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    ended ??= inOrder(ends.toReversed());
+    return ended;
+  };
+  try {
+    const tasks = createTaskRegistry(database);
+    await tasks.refresh();
+    const common: Common = { database, tasks, log, now: () => clock() / 1000, metrics: createMetrics() };
+    const intake = role === "tally" ? undefined : startIntake({ ...common, ...options, wake: () => vault?.wake() });
+    if (intake) ends.push(intake.stop);
+    const address = { url: options.url ?? "" };
+    const vault = owner && (await startVault(common, options, internals, owner.keyFile, intake, address));
+    if (vault) ends.push(vault.stop);
+
+    const routes = createApi({ ...common, ...(intake && { intake }), ...(vault && { admin: vault }) });
+    const app = createHttp({
+      ...common,
+      routes,
+      notFound: NOT_FOUND[role],
+      adminToken: owner?.adminToken,
+      trustProxy: options.trustProxy ?? false,
+      onRefused: intake?.refused ?? (() => undefined),
+      lookForTask: tasks.lookFor,
+    });
+    const lastError = (): Error | undefined => intake?.lastError() ?? vault?.lastError();
+    addOperations(app, {
+      description: describeApi(routes, VERSION),
+      metrics: common.metrics,
+      isReady: async () => !lastError() && (await database.query("SELECT 1")).length > 0,
+    });
+    ends.push(() => closeHttp(app));
+    const url = await app.listen({ host: options.host, port: options.port });
+    address.url ||= url;
+    return { url, operatorKey: await findOperator(database), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function inOrder(steps: readonly (() => Promise<void>)[]): Promise<void> {
+  for (const step of steps) await step();
+}
+
+interface Common extends ApiParts {
+  readonly log: Logger;
+}
+
+/** The part that holds the keys: it opens and releases by itself, and does what the admin asks. */
+interface Vault extends Admin, Tally {}
+
+async function startVault(
+  { database, tasks, log, now, metrics }: Common,
+  options: ServiceOptions,
+  { invalidNoise, pollMilliseconds, leaseSeconds = LEASE_SECONDS }: ServiceInternals,
+  path: string,
+  intake: Intake | undefined,
+  address: { readonly url: string },
+): Promise<Vault> {
+  const { development = false } = options;
+  const keyFile = await openKeys(database, tasks, path, options, now());
   const threads = startThreads(options.threads ?? Math.max(1, availableParallelism() - 1));
-  const metrics = createMetrics();
-  const refusals = createRefusalCounter(database, (name, number) => {
-    const task = tasks.inWindow(name, number);
-    return task !== undefined && !["later", "over"].includes(phaseOf(task.manifest, number, now()));
-  });
-  const { upload, isBusy } = createUpload(database);
   const tally = startTally({
     database,
     tasks,
@@ -103,120 +177,95 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     log,
     now,
     keysAhead: options.keysAhead ?? KEYS_AHEAD,
-    pollMilliseconds: internals.pollMilliseconds ?? (development ? DEVELOPMENT_POLL_MILLISECONDS : POLL_MILLISECONDS),
-    invalidNoise: internals.invalidNoise,
-    isIntakeBusy: isBusy,
-    beforeClose: refusals.flush,
+    pollMilliseconds: pollMilliseconds ?? (development ? DEVELOPMENT_POLL_MILLISECONDS : POLL_MILLISECONDS),
+    leaseSeconds,
+    invalidNoise,
+    isIntakeBusy: intake?.isBusy ?? (() => false),
+    beforeClose: intake?.flush ?? (async () => undefined),
     onCounted: metrics.counted,
+    onLooked: metrics.looked,
+    onFailed: metrics.failed,
     onReleased: metrics.finished,
   });
-  const flushing = setInterval(() => void refusals.flush().catch(() => undefined), POLL_MILLISECONDS);
-
-  let publicUrl = options.url ?? "";
+  metrics.watch(() => measureBacklog(database, tasks, now()));
   const inTurn = createTurns();
-  const rules = { ...DEFAULT_RULES, ...options.enrolment };
-  const routes = createApi({
-    database,
-    tasks,
-    metrics,
-    now,
-    enrol: createEnrolment(database, { mostPerAddress: rules.mostPerAddress, onTaken: tally.wake }),
-    admit: createAdmission(rules, now),
-    upload,
+  return {
+    ...tally,
+    stop: () => inOrder([tally.stop, threads.close, async () => keyFile.close()]),
     createTask: async (task) => {
       const made = development ? shortened(task) : task;
-      const created = await inTurn(() => createTask({ database, tasks, keyFile, url: publicUrl, now: now() }, made));
-      await openWindows(database, tasks, keyFile, now(), internals.invalidNoise);
+      const parts = { database, tasks, keyFile, url: address.url, now: now() };
+      const created = await inTurn(() => createTask(parts, made));
+      await openWindows(database, tasks, keyFile, now(), invalidNoise);
       tally.wake();
       return created;
     },
     close: async (window) => {
-      await refusals.flush();
+      await intake?.flush();
       const closed = await closeWindow(database, window.id);
       if (closed) log.info({ task: window.name, window: window.number }, "closed by hand");
       tally.wake();
     },
-  });
-  const { adminToken, trustProxy = false } = options;
-  const app = createHttp({ routes, adminToken, trustProxy, log, metrics, onRefused: refusals.count });
-  addOperations(app, {
-    description: describeApi(routes, VERSION),
-    metrics,
-    isReady: async () => tally.lastError() === undefined && (await database.query("SELECT 1")).length > 0,
-  });
+  };
+}
 
-  const shutDown = async (): Promise<void> => {
-    // Requests under way are answered; connections that send nothing are not waited for.
-    const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_MILLISECONDS);
-    const impatient = setTimeout(() => app.server.closeAllConnections(), CLOSING_MILLISECONDS);
-    await app.close();
-    clearInterval(idle);
-    clearTimeout(impatient);
-    clearInterval(flushing);
-    await tally.stop();
-    await refusals.flush();
-    await threads.close();
-    await opened.close();
-  };
-  let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => {
-    closing ??= shutDown();
-    return closing;
-  };
-  try {
-    const address = await app.listen({ host: options.host, port: options.port });
-    publicUrl ||= address;
-    return { url: address, operatorKey: keyFile.operatorKey, close };
-  } catch (error) {
-    await close();
-    throw error;
+function requireOwner({ keyFile, adminToken }: ServiceOptions): { keyFile: string; adminToken: string } {
+  if (keyFile === undefined) throw new LetheError("bad-role", "a tally needs a key file");
+  if (adminToken === undefined) throw new LetheError("bad-role", "a tally needs an admin token");
+  requireToken("the admin token", adminToken);
+  return { keyFile, adminToken };
+}
+
+function openDatabase({ data, databaseUrl }: ServiceOptions, role: Role): Promise<Database> {
+  if (databaseUrl !== undefined) return openPostgres(databaseUrl);
+  if (role !== "all") {
+    throw new LetheError(
+      "bad-role",
+      `role ${role} needs a PostgreSQL database, which processes can share: set DATABASE_URL`,
+    );
   }
+  if (data === undefined) throw new LetheError("bad-role", "a service needs a data folder, or DATABASE_URL");
+  return openDataFolder(data);
 }
 
-/** Data folder and key file, which must belong together. */
-interface Disk {
-  readonly database: Database;
-  readonly keyFile: KeyFile;
-  readonly tasks: TaskRegistry;
-  close(): Promise<void>;
+/** Requests under way are answered; connections that send nothing are not waited for. */
+async function closeHttp(app: FastifyInstance): Promise<void> {
+  const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_MILLISECONDS);
+  const impatient = setTimeout(() => app.server.closeAllConnections(), CLOSING_MILLISECONDS);
+  await app.close();
+  clearInterval(idle);
+  clearTimeout(impatient);
 }
 
-async function openDisk({ data, keyFile: path, abandonLostWindows }: ServiceOptions, now: number): Promise<Disk> {
-  const database = await openDataFolder(data);
-  let keyFile: KeyFile | undefined;
-  const close = async (): Promise<void> => {
-    keyFile?.close();
-    await database.close();
-  };
+/** The key file, which must belong to the database. */
+async function openKeys(
+  database: Database,
+  tasks: TaskRegistry,
+  path: string,
+  { databaseUrl, abandonLostWindows }: ServiceOptions,
+  now: number,
+): Promise<KeyFile> {
+  const keyFile = await database.transaction(async (transaction) => {
+    await lockKeyFile(transaction);
+    const opened = openKeyFile(path, { shared: databaseUrl !== undefined });
+    if ((await claimForOperator(transaction, opened.operatorKey)) === opened.operatorKey) return opened;
+    opened.close();
+    throw new LetheError(
+      "bad-key-file",
+      `the key file ${path} is not the one that this database was used with: restore that, or use another database`,
+    );
+  });
   try {
-    keyFile = openKeyFile(path);
-    const tasks = createTaskRegistry(database);
-    await tasks.refresh();
-    requireOwnTasks(tasks, keyFile.operatorKey, path);
     for (const window of await unfinishedWindows(database)) {
-      if (window.state !== "collecting" && window.state !== "closed") continue;
+      if (!isUnreleased(window)) continue;
       const task = tasks.byId(window.taskId);
-      const isLost = findSecret(keyFile, window) === undefined;
-      if (task && isLost && abandonLostWindows) await giveUpWindow(database, task, window, Math.floor(now));
-      else secretOf(keyFile, window);
+      if (task && abandonLostWindows && !findSecret(keyFile, window)) {
+        await giveUpWindow(database, task, window, Math.floor(now));
+      } else await secretOf(database, keyFile, window);
     }
-    return { database, keyFile, tasks, close };
+    return keyFile;
   } catch (error) {
-    await close();
+    keyFile.close();
     throw error;
-  }
-}
-
-function requireOwnTasks(tasks: TaskRegistry, operatorKey: string, path: string): void {
-  for (const name of tasks.names()) {
-    const foreign = tasks
-      .versions(name)
-      .some(({ manifest }) => manifest.servers.every(({ key }) => key !== operatorKey));
-    if (foreign) {
-      throw new LetheError(
-        "bad-key-file",
-        `the key file ${path} is not the one that task ${name} was signed with: restore it, or use another data folder`,
-      );
-    }
   }
 }

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { ServiceOptions } from "@lethe/server";
+import type { ServiceInternals } from "../dist/service.js";
 
-/** A service in a process of its own, which can be killed. */
+/** A service in a process of its own, which can be killed. Its end must be wanted: `kill` and `end` reject if it ended by itself. */
 export interface ServiceProcess {
   readonly url: string;
   readonly operatorKey: string;
@@ -10,19 +11,24 @@ export interface ServiceProcess {
   kill(): Promise<void>;
   /** Asks it to end, and says with which code it did. */
   end(): Promise<number | null>;
+  /** It stands still, and its connections stay open. */
+  pause(): void;
+  resume(): void;
 }
 
 /** What can be said in JSON. */
-type Settings = Omit<ServiceOptions, "log" | "clock" | "enrolment">;
+type Settings = Omit<ServiceOptions, "log" | "clock" | "enrolment"> & Pick<ServiceInternals, "leaseSeconds">;
 
 const SCRIPT = `
 import { pino } from "pino";
 import { startService } from ${JSON.stringify(new URL("../dist/service.js", import.meta.url).href)};
-const settings = JSON.parse(process.argv[1]);
+const { leaseSeconds, ...settings } = JSON.parse(process.argv[1]);
 const service = await startService(
   { ...settings, log: pino({ level: "silent" }), enrolment: { rate: { perSecond: 1e6, burst: 1e6 } } },
-  { invalidNoise: () => 0, pollMilliseconds: 20 },
+  { invalidNoise: () => 0, pollMilliseconds: 20, leaseSeconds },
 );
+// The tests have ended, however they did.
+process.stdin.on("end", () => process.exit(1)).resume().unref();
 process.on("SIGTERM", () => service.close());
 process.stdout.write(JSON.stringify({ url: service.url, operatorKey: service.operatorKey }) + "\\n");
 `;
@@ -30,22 +36,32 @@ process.stdout.write(JSON.stringify({ url: service.url, operatorKey: service.ope
 export async function startServiceProcess(settings: Settings): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ["--input-type=module", "-e", SCRIPT, JSON.stringify(settings)], {
     cwd: fileURLToPath(new URL("..", import.meta.url)),
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"],
   });
   const ended = new Promise<number | null>((resolve) => child.on("exit", (code) => resolve(code)));
+  const endBy = (signal: "SIGKILL" | "SIGTERM"): Promise<number | null> => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill(signal);
+      return ended;
+    }
+    return Promise.reject(new Error(`the service had ended by itself: ${child.signalCode ?? child.exitCode}`));
+  };
   const { url, operatorKey } = JSON.parse(await firstLine(child)) as { url: string; operatorKey: string };
   return {
     url,
     operatorKey,
     kill: async () => {
-      child.kill("SIGKILL");
-      await ended;
+      await endBy("SIGKILL");
     },
-    end: () => {
-      child.kill("SIGTERM");
-      return ended;
-    },
+    end: () => endBy("SIGTERM"),
+    pause: () => void child.kill("SIGSTOP"),
+    resume: () => void child.kill("SIGCONT"),
   };
+}
+
+/** `fetch` fails with a TypeError when nobody answers; anything else is a finding. */
+export function unlessGone(error: unknown): undefined {
+  if (!(error instanceof TypeError)) throw error;
 }
 
 function firstLine(child: ChildProcess): Promise<string> {

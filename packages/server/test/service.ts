@@ -5,7 +5,8 @@ import { openService, type Service, type ServiceOptions } from "@lethe/server";
 import { type Logger, pino } from "pino";
 import { expect } from "vitest";
 import { type ServiceInternals, startService } from "../dist/service.js";
-import { copyEmptyDatabase, unownedFolder } from "./folder.ts";
+import { unownedFolder } from "./folder.ts";
+import { createStore, type Store } from "./store.ts";
 
 export const ADMIN_TOKEN = "the admin's token".replaceAll(" ", "-");
 
@@ -41,9 +42,13 @@ function createFakeClock(): FakeClock {
 export interface TestService {
   readonly url: string;
   readonly operatorKey: string;
-  readonly data: string;
+  /** The key file is in it, and an embedded database. */
+  readonly folder: string;
   readonly keyFile: string;
   readonly clock: FakeClock;
+  /** Its database, while it does not run. */
+  readonly openDatabase: Store["open"];
+  readonly backup: Store["backup"];
   /** Stops, leaves the files. */
   stop(): Promise<void>;
   /** Stops, if it runs, and starts on the same files. */
@@ -54,19 +59,19 @@ export interface TestService {
 
 export const SILENT: Logger = pino({ level: "silent" });
 
-/** A service on an embedded database of its own, with a clock that stands still. */
+/** A service on a database of its own, with a clock that stands still. */
 export async function startTestService(
   options: Partial<ServiceOptions> = {},
   internals: ServiceInternals | "as operators start it" = { invalidNoise: () => 0, pollMilliseconds: 50 },
 ): Promise<TestService> {
   const folder = unownedFolder();
-  const [data, keyFile] = [join(folder, "data"), join(folder, "keys.json")];
+  const keyFile = join(folder, "keys.json");
+  const store = await createStore(folder);
   const clock = createFakeClock();
   const start = (settings: ServiceOptions): Promise<Service> =>
     internals === "as operators start it" ? openService(settings) : startService(settings, internals);
-  await copyEmptyDatabase(data);
   let settings: ServiceOptions = {
-    data,
+    ...store.options,
     keyFile,
     adminToken: ADMIN_TOKEN,
     host: "127.0.0.1",
@@ -92,11 +97,13 @@ export async function startTestService(
       return current().url;
     },
     get operatorKey() {
-      return current().operatorKey;
+      return current().operatorKey as string;
     },
-    data,
+    folder,
     keyFile,
     clock,
+    openDatabase: store.open,
+    backup: store.backup,
     stop,
     restart: async (changed = {}) => {
       await stop();
@@ -105,6 +112,7 @@ export async function startTestService(
     },
     remove: async () => {
       await stop();
+      await store.remove();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 it("npm run bench -- --json gives names, values and units, and the promised ratios hold", () => {
   const main = fileURLToPath(new URL("../../dist/bench/main.js", import.meta.url));
-  const { status, stdout } = spawnSync(process.execPath, [main, "--json"], { encoding: "utf8" });
+  const { status, stdout } = spawnSync(process.execPath, [main, "--json", "--short"], { encoding: "utf8" });
   expect(status).toBe(0);
   const rows = JSON.parse(stdout) as { name: string; value: number; unit: string }[];
   for (const row of rows) {
@@ -21,7 +21,11 @@ it("npm run bench -- --json gives names, values and units, and the promised rati
   // A write of 1,000 counters is two encryptions and an encoding; the same in ElGamal is thousands of times dearer.
   expect(value("lattice 1,000 counters: write (two encryptions) / noble base multiplication")).toBeLessThanOrEqual(1);
   expect(value("elgamal 1,000 counters: write (two encryptions) / noble base multiplication")).toBeGreaterThan(1000);
-  // About 0.45 and 0.8 with the machine to itself; here other tests run beside it.
-  expect(value("service: uploads accepted / the slower bare part")).toBeGreaterThan(0.2);
-  expect(value("service: reports opened / bare opening")).toBeGreaterThan(0.2);
+  // More than 0.5 in a whole run with the machine to itself; here other tests run beside a few uploads.
+  expect(value("service: uploads accepted / the slower bare part")).toBeGreaterThan(0.1);
+  expect(value("service: reports opened / bare opening")).toBeGreaterThan(0.1);
+  for (const n of [1, 2, 3]) {
+    expect(value(`PostgreSQL, ${n} × intake: uploads / bare inserts through HTTP`)).toBeGreaterThan(0.1);
+    expect(value(`PostgreSQL, ${n} × tally / 1 × tally`)).toBeGreaterThan(0.1);
+  }
 });

@@ -5,7 +5,8 @@ import { connect, type Socket } from "node:net";
  * request at a time on each. Reads a `Load` from its parent, answers with a `LoadResult`.
  */
 export interface Load {
-  readonly port: number;
+  /** Of the processes that share the load. */
+  readonly ports: readonly number[];
   readonly connections: number;
   /** Paths and tokens; one PUT each. */
   readonly requests: readonly { readonly path: string; readonly token: string }[];
@@ -27,7 +28,8 @@ process.on("message", (load: Load) => {
 async function run(load: Load): Promise<LoadResult> {
   const requests = load.requests.map((request) => prepare(load, request)).values();
   const statuses: Record<string, number> = {};
-  const sockets = await Promise.all(Array.from({ length: load.connections }, () => open(load.port)));
+  const portOf = (i: number): number => load.ports[i % load.ports.length] as number;
+  const sockets = await Promise.all(Array.from({ length: load.connections }, (_, i) => open(portOf(i))));
   const start = performance.now();
   await Promise.all(sockets.map((socket) => sendAll(socket, requests, statuses)));
   const seconds = (performance.now() - start) / 1000;

@@ -1,4 +1,5 @@
 import { cpus } from "node:os";
+import { benchCluster } from "./cluster.ts";
 import { baseMultiplication, benchEncryption } from "./encryption.ts";
 import { benchPrivacy } from "./privacy.ts";
 import { benchService } from "./service.ts";
@@ -6,6 +7,9 @@ import { benchStatistics } from "./statistic.ts";
 import type { Measurement } from "./stopwatch.ts";
 
 const json = process.argv.includes("--json");
+/** Enough to see that it works; figures for people come from the whole. */
+const isShort = process.argv.includes("--short");
+const SHORT = { uploads: 500, rounds: 1, warmUp: 0 };
 const rows: { name: string; value: number; unit: string }[] = [];
 
 if (!json) {
@@ -17,7 +21,8 @@ report({ name: "noble Ristretto base multiplication", value: unit(), unit: "µs"
 benchEncryption(unit, report);
 benchStatistics(unit, report);
 benchPrivacy(unit, report);
-await benchService(report);
+await benchService(isShort ? SHORT : { uploads: 20_000, rounds: 3, warmUp: 1 }, report);
+await benchCluster(isShort ? SHORT : { uploads: 10_000, rounds: 2, warmUp: 1 }, report);
 if (json) console.log(JSON.stringify(rows));
 
 function report({ name, value, unit, ratio }: Measurement): void {

@@ -1,19 +1,16 @@
 import { LetheError } from "@lethe/core/error";
 import { encodeSignedManifest, parseTask, type Task } from "@lethe/core/message";
 import { z } from "zod";
-import type { Database } from "../storage/database.ts";
-import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
+import type { TaskVersion } from "../storage/tasks.ts";
 import { findWindow, type WindowIdentity } from "../storage/windows.ts";
 import { windowAt, windowSeconds } from "../window-time.ts";
+import type { ApiParts } from "./api.ts";
 import { json, type Route, route, textOf } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import type { WindowLookup } from "./window-lookup.ts";
 
-export interface AdminParts {
-  readonly database: Database;
-  readonly tasks: TaskRegistry;
-  /** Unix seconds. */
-  readonly now: () => number;
+/** What only those can do who hold the keys. */
+export interface Admin {
   readonly createTask: (task: Task) => Promise<{ version: TaskVersion; isNew: boolean }>;
   /** Closes a window before its time. */
   readonly close: (window: WindowIdentity) => Promise<void>;
@@ -23,7 +20,8 @@ const MOST_TASK_BYTES = 1_000_000;
 
 /** What the operator asks, with the admin token. */
 export function adminRoutes(
-  { database, tasks, now, ...parts }: AdminParts,
+  { database, tasks, now }: ApiParts,
+  admin: Admin,
   { requireUploadOpen, status }: WindowLookup,
 ): Route<unknown>[] {
   return [
@@ -50,7 +48,7 @@ export function adminRoutes(
       },
       refusals: ["unauthorized", "bad-encoding", "wrong-size", "wrong-type", "bad-task"],
       handle: async ({ body }) => {
-        const { version, isNew } = await parts.createTask(parseTask(textOf(body)));
+        const { version, isNew } = await admin.createTask(parseTask(textOf(body)));
         return { status: isNew ? 201 : 200, body: encodeSignedManifest(version.signed) };
       },
     }),
@@ -66,7 +64,7 @@ export function adminRoutes(
       handle: async ({ parameters }) => {
         const window = await findWindow(database, parameters.task, parameters.window);
         if (!window) throw new LetheError("window-not-open", "the window is being prepared: try again in a moment");
-        await parts.close(window);
+        await admin.close(window);
         return json(200, await status(parameters));
       },
     }),

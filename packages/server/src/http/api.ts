@@ -1,11 +1,32 @@
-import { type AdminParts, adminRoutes } from "./admin-routes.ts";
-import { type DeviceParts, deviceRoutes } from "./device-routes.ts";
+import type { Intake } from "../intake/intake.ts";
+import type { Database } from "../storage/database.ts";
+import type { TaskRegistry } from "../storage/tasks.ts";
+import { type Admin, adminRoutes } from "./admin-routes.ts";
+import { deviceRoutes, manifestRoute } from "./device-routes.ts";
+import type { Metrics } from "./metrics.ts";
 import { releaseRoutes } from "./release-routes.ts";
 import type { Route } from "./route.ts";
 import { createWindowLookup } from "./window-lookup.ts";
 
-/** All endpoints, as docs/wire-format.md has them. */
-export function createApi(parts: DeviceParts & AdminParts): Route<unknown>[] {
+export interface ApiParts {
+  readonly database: Database;
+  readonly tasks: TaskRegistry;
+  readonly metrics: Metrics;
+  /** Unix seconds. */
+  readonly now: () => number;
+}
+
+/** The endpoints, as docs/wire-format.md has them: what devices ask only with an intake, what the operator asks only with a tally. */
+export function createApi({
+  intake,
+  admin,
+  ...parts
+}: ApiParts & { intake?: Intake; admin?: Admin }): Route<unknown>[] {
   const lookup = createWindowLookup(parts.database, parts.tasks, parts.now);
-  return [...deviceRoutes(parts, lookup), ...releaseRoutes(parts.database, lookup), ...adminRoutes(parts, lookup)];
+  return [
+    manifestRoute(parts, lookup),
+    ...(intake ? deviceRoutes(parts, intake, lookup) : []),
+    ...releaseRoutes(parts.database, lookup),
+    ...(admin ? adminRoutes(parts, admin, lookup) : []),
+  ];
 }

@@ -1,54 +1,43 @@
 import { LetheError } from "@lethe/core/error";
 import { DEVICE_BYTES, decodeBase64urlOf, encodeEnrolment, encodeSignedManifest } from "@lethe/core/message";
 import { z } from "zod";
-import type { EnrolmentRequest } from "../intake/admission.ts";
-import type { Enrolled } from "../intake/enrol.ts";
-import type { Receipt, Upload } from "../intake/upload.ts";
-import type { Database } from "../storage/database.ts";
-import { createWindowFinder, type WindowIdentity } from "../storage/windows.ts";
+import type { Intake } from "../intake/intake.ts";
+import { createWindowFinder } from "../storage/windows.ts";
 import { windowAt } from "../window-time.ts";
-import type { Metrics } from "./metrics.ts";
+import type { ApiParts } from "./api.ts";
 import { type Route, route, textOf } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import type { WindowLookup } from "./window-lookup.ts";
 
-export interface DeviceParts {
-  readonly database: Database;
-  readonly metrics: Metrics;
-  /** Unix seconds. */
-  readonly now: () => number;
-  readonly enrol: (window: WindowIdentity, address: string) => Promise<Enrolled>;
-  /** Throws if this request may not enrol a device. */
-  readonly admit: (request: EnrolmentRequest) => Promise<void>;
-  readonly upload: (upload: Upload) => Promise<Receipt>;
-}
-
 const MOST_ENROLMENT_BYTES = 65_536;
 const ROLE = "tally";
 
-/** What devices ask: the manifest, to be enrolled, to report. Pages of any origin may. */
+export function manifestRoute({ now }: ApiParts, { firstVersion, versionIn }: WindowLookup): Route<unknown> {
+  return route({
+    method: "GET",
+    path: "/v1/tasks/{task}",
+    summary: "The signed manifest of a task, as it is in force in a window, by default the running one",
+    anyOrigin: true,
+    parameters: schemas.ofTask.extend({ window: schemas.windowNumber.optional() }),
+    answers: { 200: { description: "manifest and signature", schema: schemas.signedManifest } },
+    refusals: ["bad-encoding", "unknown-task", "window-closed"],
+    handle: async ({ parameters: { task, window } }) => {
+      const { manifest } = firstVersion(task);
+      const running = Math.max(windowAt(manifest, now()), manifest.fromWindow);
+      const { signed } = versionIn({ task, window: window ?? running });
+      return { status: 200, body: encodeSignedManifest(signed) };
+    },
+  });
+}
+
+/** What devices ask besides: to be enrolled, to report. Pages of any origin may. */
 export function deviceRoutes(
-  { database, metrics, now, ...parts }: DeviceParts,
-  lookup: WindowLookup,
+  { database, metrics }: ApiParts,
+  intake: Pick<Intake, "admit" | "enrol" | "upload">,
+  { versionIn, requireEnrolmentOpen, requireUploadOpen }: WindowLookup,
 ): Route<unknown>[] {
-  const { firstVersion, versionIn, requireEnrolmentOpen, requireUploadOpen } = lookup;
   const windowOf = createWindowFinder(database);
   return [
-    route({
-      method: "GET",
-      path: "/v1/tasks/{task}",
-      summary: "The signed manifest of a task, as it is in force in a window, by default the running one",
-      anyOrigin: true,
-      parameters: schemas.ofTask.extend({ window: schemas.windowNumber.optional() }),
-      answers: { 200: { description: "manifest and signature", schema: schemas.signedManifest } },
-      refusals: ["bad-encoding", "unknown-task", "window-closed"],
-      handle: async ({ parameters: { task, window } }) => {
-        const { manifest } = firstVersion(task);
-        const running = Math.max(windowAt(manifest, now()), manifest.fromWindow);
-        const { signed } = versionIn({ task, window: window ?? running });
-        return { status: 200, body: encodeSignedManifest(signed) };
-      },
-    }),
     route({
       method: "POST",
       path: "/v1/tasks/{task}/windows/{window}/devices",
@@ -75,10 +64,10 @@ export function deviceRoutes(
       ],
       before: requireEnrolmentOpen,
       handle: async ({ parameters, body, bearer, address }) => {
-        await parts.admit({ ...parameters, address, bearer, attestation: attestationIn(body) });
+        await intake.admit({ ...parameters, address, bearer, attestation: attestationIn(body) });
         const window = await windowOf(parameters.task, parameters.window);
         if (!window) throw new LetheError("no-keys-left", "the window is being prepared: try again in a moment");
-        const enrolled = await parts.enrol(window, address);
+        const enrolled = await intake.enrol(window, address);
         metrics.enrolled();
         const { hash } = versionIn(parameters);
         const { device, uploadToken, publicKeys, signature } = enrolled;
@@ -115,7 +104,7 @@ export function deviceRoutes(
         if (bearer === undefined) throw new LetheError("unauthorized", "a report takes the device's upload token");
         const window = await windowOf(parameters.task, parameters.window);
         if (!window) throw new LetheError("unknown-device", "no device is enrolled in this window");
-        const receipt = await parts.upload({ window, task: versionIn(parameters), device, token: bearer, body });
+        const receipt = await intake.upload({ window, task: versionIn(parameters), device, token: bearer, body });
         metrics.received(receipt);
         return { status: receipt === "stored" ? 201 : 200 };
       },

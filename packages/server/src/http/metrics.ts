@@ -1,5 +1,6 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Receipt } from "../intake/upload.ts";
+import type { Backlog } from "../storage/backlog.ts";
 
 /** What an operator watches. No label ever holds a device id, an address, or anything found by opening a report. */
 export interface Metrics {
@@ -9,8 +10,16 @@ export interface Metrics {
   received(receipt: Receipt): void;
   counted(reports: number): void;
   finished(outcome: string): void;
+  /** The tally looked around, and all went well; or not. */
+  looked(): void;
+  failed(): void;
+  /** From now on tells what waits to be done, as a scrape finds it. */
+  watch(backlog: () => Promise<Backlog>): void;
   text(): Promise<string>;
 }
+
+/** Whoever asks often costs the database little. */
+const BACKLOG_AGE_MS = 1000;
 
 export function createMetrics(): Metrics {
   const registers = [new Registry()];
@@ -33,6 +42,14 @@ export function createMetrics(): Metrics {
   const received = { stored: reports.labels("stored"), again: reports.labels("again") };
   const counted = counter("lethe_reports_counted_total", "Reports opened and counted");
   const windows = counter("lethe_windows_total", "Windows finished: released, or not-enough", "outcome");
+  let measure = async (): Promise<void> => undefined;
+  let measuredAt = Number.NEGATIVE_INFINITY;
+  const failures = counter("lethe_tally_failures_total", "Times that the tally looked around and something failed");
+  const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
+  const lastLook = gauge(
+    "lethe_tally_last_look_seconds",
+    "When the tally last looked around and all went well, Unix time",
+  );
   return {
     request: (method, route, status, seconds) => {
       const ofRoute = known.get(route) ?? new Map<string, { observe(seconds: number): void }[]>();
@@ -47,6 +64,25 @@ export function createMetrics(): Metrics {
     received: (receipt) => received[receipt].inc(),
     counted: (count) => counted.inc(count),
     finished: (outcome) => windows.inc({ outcome }),
-    text: () => registry.metrics(),
+    looked: () => lastLook.setToCurrentTime(),
+    failed: () => failures.inc(),
+    watch: (backlog) => {
+      const gauges: readonly [keyof Backlog, Gauge][] = [
+        ["reports", gauge("lethe_reports_waiting", "Reports stored and not counted yet")],
+        ["keys", gauge("lethe_keys_ready", "Device keys that lie ready, in the window that has fewest")],
+        ["windows", gauge("lethe_windows_overdue", "Windows past their closing time and not released")],
+      ];
+      measure = async () => {
+        const found = await backlog().catch(() => undefined);
+        for (const [name, series] of gauges) series.set(found?.[name] ?? Number.NaN);
+      };
+    },
+    text: async () => {
+      if (performance.now() - measuredAt > BACKLOG_AGE_MS) {
+        measuredAt = performance.now();
+        await measure();
+      }
+      return registry.metrics();
+    },
   };
 }

@@ -4,24 +4,32 @@ import { isProblemCode, type ProblemCode, problemOf } from "@lethe/core/message"
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { isToken } from "../intake/token.ts";
+import { DatabaseUnavailable } from "../storage/database.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Route } from "./route.ts";
 
 export interface HttpOptions {
   readonly routes: readonly Route<unknown>[];
-  readonly adminToken: string;
+  /** What to tell who asks for a path that is not there. */
+  readonly notFound: string;
+  /** Undefined where no route asks for it. */
+  readonly adminToken: string | undefined;
   /** Whether a proxy in front writes the last entry of X-Forwarded-For. */
   readonly trustProxy: boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
   /** For what a device asked of a window. */
   readonly onRefused: (task: string, window: number, code: ProblemCode) => void;
+  /** A task that is not known may just have been made by another process. */
+  readonly lookForTask: (task: string) => Promise<void> | undefined;
 }
 
 const REQUEST_TIMEOUT_MS = 60_000;
 /** A longer body that was refused is not read to its end: the connection closes. */
 const MOST_DRAINED = 16_000_000;
 const RETRY_AFTER_SECONDS: Partial<Record<ProblemCode, number>> = { "rate-limited": 5, "no-keys-left": 1 };
+
+const UNAVAILABLE_RETRY_SECONDS = 5;
 
 /** The answer to what is not even HTTP. */
 const UNREADABLE = ((): string => {
@@ -77,10 +85,14 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     done();
   });
   app.setNotFoundHandler((_request, reply) =>
-    sendOther(reply, { title: "Not found", status: 404, detail: "there is nothing at this path" }),
+    sendOther(reply, { title: "Not found", status: 404, detail: options.notFound }),
   );
   app.setErrorHandler((error: unknown, request, reply) => {
     const refusal = refusalOf(error);
+    if (error instanceof DatabaseUnavailable) {
+      reply.header("retry-after", UNAVAILABLE_RETRY_SECONDS);
+      return sendOther(reply, { title: "Unavailable", status: 503, detail: "the database does not answer: try again" });
+    }
     if (!refusal) {
       // The message may quote what was sent; the stack says where it happened.
       options.log.error({ where: (error as Error)?.stack?.split("\n").slice(1, 4) }, "request failed");
@@ -115,13 +127,21 @@ function readBytes(
   payload.on("error", () => done(new LetheError("bad-encoding", "the request cannot be read")));
 }
 
+function isOfTask(parameters: unknown): parameters is { readonly task: string } {
+  return typeof (parameters as { task?: unknown } | undefined)?.task === "string";
+}
+
 function isOfWindow(parameters: unknown): parameters is { readonly task: string; readonly window: number } {
   return typeof (parameters as { window?: unknown } | undefined)?.window === "number";
 }
 
 const pathOf = (route: Route<unknown>): string => route.path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-function addRoute(app: FastifyInstance, { adminToken }: HttpOptions, route: Route<unknown>): void {
+function addRoute(app: FastifyInstance, { adminToken, lookForTask }: HttpOptions, route: Route<unknown>): void {
+  const check = (request: FastifyRequest, parameters: unknown): void => {
+    checkBody(route, request, parameters);
+    route.before?.(parameters);
+  };
   app.route({
     method: route.method,
     url: pathOf(route),
@@ -133,10 +153,14 @@ function addRoute(app: FastifyInstance, { adminToken }: HttpOptions, route: Rout
       if (route.anyOrigin) allowAnyOrigin(reply);
       try {
         if (route.admin) requireAdmin(request, adminToken);
-        state.parameters = readParameters(route, request);
-        checkBody(route, request, state.parameters);
-        route.before?.(state.parameters);
-        done();
+        const parameters = readParameters(route, request);
+        state.parameters = parameters;
+        const looking = isOfTask(parameters) ? lookForTask(parameters.task) : undefined;
+        if (looking) looking.then(() => check(request, parameters)).then(() => done(), done);
+        else {
+          check(request, parameters);
+          done();
+        }
       } catch (error) {
         done(error as Error);
       }
@@ -218,8 +242,8 @@ function bearerOf({ headers: { authorization } }: FastifyRequest): string | unde
   return /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization ?? "")?.[1];
 }
 
-function requireAdmin(request: FastifyRequest, adminToken: string): void {
-  if (!isToken(bearerOf(request), adminToken)) {
+function requireAdmin(request: FastifyRequest, adminToken: string | undefined): void {
+  if (adminToken === undefined || !isToken(bearerOf(request), adminToken)) {
     throw new LetheError("unauthorized", "this takes the admin token, as Authorization: Bearer");
   }
 }

@@ -1,3 +1,4 @@
+import { createTurns } from "../in-turn.ts";
 import type { Database } from "../storage/database.ts";
 import { addRefusals } from "../storage/windows.ts";
 
@@ -13,10 +14,22 @@ export function createRefusalCounter(
   isCounted: (name: string, number: number) => boolean,
 ): RefusalCounter {
   const counts = new Map<string, { name: string; number: number; reason: string; requests: number }>();
+  const inTurn = createTurns();
   function subtract(key: string, requests: number): void {
     const entry = counts.get(key);
     if (!entry || entry.requests <= requests) counts.delete(key);
     else counts.set(key, { ...entry, requests: entry.requests - requests });
+  }
+
+  async function write(): Promise<void> {
+    if (counts.size === 0) return;
+    // Sorted, so that two processes never wait for each other.
+    const taken = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+    await database.transaction(async (transaction) => {
+      for (const [, refusal] of taken) await addRefusals(transaction, refusal);
+    });
+    // What came meanwhile stays.
+    for (const [key, { requests }] of taken) subtract(key, requests);
   }
 
   return {
@@ -26,15 +39,7 @@ export function createRefusalCounter(
       const entry = counts.get(key) ?? { name, number, reason, requests: 0 };
       counts.set(key, { ...entry, requests: entry.requests + 1 });
     },
-    flush: async () => {
-      if (counts.size === 0) return;
-      // Sorted, so that two processes never wait for each other.
-      const taken = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
-      await database.transaction(async (transaction) => {
-        for (const [, refusal] of taken) await addRefusals(transaction, refusal);
-      });
-      // What came meanwhile stays.
-      for (const [key, { requests }] of taken) subtract(key, requests);
-    },
+    // Two at once would both write down the same.
+    flush: () => inTurn(write),
   };
 }

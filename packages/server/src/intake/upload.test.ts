@@ -113,8 +113,7 @@ describe("a device that nobody enrolled", () => {
     const device = { ...(await enrol(service, task, window)), id: randomBytes(16) };
     await expectProblem(await upload(service, device, reportOf(device)), "unknown-device");
     await service.stop();
-    const { openDataFolder } = await import("../../dist/storage/data-folder.js");
-    const database = await openDataFolder(service.data);
+    const database = await service.openDatabase();
     const spares = await database.query<{ device: Uint8Array }>(
       `SELECT device FROM devices JOIN windows ON windows.id = devices.window_id
        WHERE windows.name = $1 AND token_hash IS NULL LIMIT 3`,

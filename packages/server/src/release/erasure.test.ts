@@ -1,12 +1,11 @@
-import { cpSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { type Secret, secret } from "@lethe/core/encryption";
 import { decodeBase64url, decodePublicKeys, encodeBase64url, keyContextOf } from "@lethe/core/message";
 import { randomnessFrom } from "@lethe/core/randomness";
 import { expect, it } from "vitest";
 import { type Device, enrol, enrolMany, fetchTask, reportOf, upload } from "../../test/device.ts";
 import { eventually } from "../../test/eventually.ts";
-import { temporaryFolder } from "../../test/folder.ts";
 import { readKeyFile } from "../../test/key-file.ts";
 import { closeByHand, createTask, EXACT_TASK, startTestService } from "../../test/service.ts";
 
@@ -44,8 +43,7 @@ it("after the release a captured state, the data folder and its backup from with
     recorder?.record(0);
     const stored = recorder?.write() as Uint8Array;
     for (const device of await enrolMany(service, task, window, 3)) await upload(service, device, reportOf(device));
-    const backup = temporaryFolder();
-    cpSync(service.data, backup, { recursive: true });
+    await service.backup();
 
     const before = readKeyFile(service.keyFile).windows[`${task.name}/${window}`] as string;
     const master = decodeBase64url("a secret", before);
@@ -55,8 +53,8 @@ it("after the release a captured state, the data folder and its backup from with
     await eventually(async () => (`${task.name}/${window}` in readKeyFile(service.keyFile).windows ? undefined : true));
     await service.stop();
 
-    // The key file, which says nothing more of this window, lies beside the data folder.
-    const everything = Buffer.concat([allBytes(dirname(service.data)), allBytes(backup)]);
+    // The key file, too, which says nothing more of this window.
+    const everything = allBytes(service.folder);
     expect(everything.includes(Buffer.from(victim.id))).toBe(true);
     for (const form of [Buffer.from(master), encodeBase64url(master), Buffer.from(master).toString("hex")]) {
       expect(everything.includes(form)).toBe(false);

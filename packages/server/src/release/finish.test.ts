@@ -1,16 +1,14 @@
-import { join } from "node:path";
 import { expect, it } from "vitest";
 import { eraseWindow } from "../../dist/release/finish.js";
-import { openDataFolder } from "../../dist/storage/data-folder.js";
 import type { KeyFile } from "../../dist/tally/key-file.js";
-import { copyEmptyDatabase, temporaryFolder } from "../../test/folder.ts";
+import { temporaryFolder } from "../../test/folder.ts";
+import { createStore } from "../../test/store.ts";
 
 it.each([0, 1_000_000])(
   "erasing a window with %i devices leaves those of others, whatever their ids",
   async (enrolled) => {
-    const folder = join(temporaryFolder(), "data");
-    await copyEmptyDatabase(folder);
-    const database = await openDataFolder(folder);
+    const store = await createStore(temporaryFolder());
+    const database = await store.open();
     const destroyed: string[] = [];
     const keyFile = { destroyWindow: (task: string, window: number) => void destroyed.push(`${task} ${window}`) };
     try {
@@ -31,6 +29,7 @@ it.each([0, 1_000_000])(
       expect(destroyed).toEqual(["erased 7"]);
     } finally {
       await database.close();
+      await store.remove();
     }
   },
 );

@@ -1,10 +1,11 @@
 import type { Database, Queryable } from "../storage/database.ts";
+import { lockKeyFile } from "../storage/locks.ts";
 import { addRelease } from "../storage/releases.ts";
 import { lockTally } from "../storage/tallies.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
-import { lockWindow, readWindow, refusalsOf, type WindowRow } from "../storage/windows.ts";
+import { isUnreleased, lockWindow, readWindow, refusalsOf, type WindowRow } from "../storage/windows.ts";
 import type { KeyFile } from "../tally/key-file.ts";
-import { openTally } from "../tally/sealed-tally.ts";
+import { openTally, type Tally } from "../tally/sealed-tally.ts";
 import type { Threads } from "../tally/threads.ts";
 import { secretOf } from "../tally/windows.ts";
 import { makeRelease, outcomeOf, withhold } from "./release.ts";
@@ -29,16 +30,21 @@ export async function releaseWindow(
   return database.transaction(async (transaction) => {
     const window = await lockWindow(transaction, id);
     if (window.state !== "closed") return undefined;
-    const { counted, sealed } = await lockTally(transaction, id);
     const closed = { task, window, refused: await refusalsOf(transaction, id), at };
-    const withheld = withhold(closed);
-    if (!withheld && (counted !== window.received || !cost)) return undefined;
-    const release =
-      withheld ?? makeRelease(closed, openTally(secretOf(keyFile, window), sealed), cost as NonNullable<typeof cost>);
+    const opened = cost && (await openCounted(transaction, keyFile, window));
+    const release = withhold(closed) ?? (cost && opened && makeRelease(closed, opened, cost));
+    if (!release) return undefined;
     await addRelease(transaction, release);
     await transaction.query("UPDATE windows SET state = $2 WHERE id = $1", [id, release.status]);
     return release.status;
   });
+}
+
+/** The tally, if every report that was received is in it. */
+async function openCounted(transaction: Queryable, keyFile: KeyFile, window: WindowRow): Promise<Tally | undefined> {
+  const stored = await lockTally(transaction, window.id);
+  const windowSecret = await secretOf(transaction, keyFile, window);
+  return stored?.counted === window.received && windowSecret ? openTally(windowSecret, stored.sealed) : undefined;
 }
 
 /** A window whose secret is gone: nothing of it can be opened, and that is told. */
@@ -50,6 +56,7 @@ export async function giveUpWindow(
 ): Promise<void> {
   await database.transaction(async (transaction) => {
     const window = await lockWindow(transaction, id);
+    if (!isUnreleased(window)) return;
     const refused = await refusalsOf(transaction, id);
     await addRelease(transaction, { status: "lost", ...outcomeOf({ manifest, window, refused, at }) });
     await transaction.query("UPDATE windows SET state = 'lost' WHERE id = $1", [id]);
@@ -64,7 +71,10 @@ export async function eraseWindow(
 ): Promise<void> {
   // The release must be there for good before what it was made from is gone for good.
   await database.persist();
-  keyFile.destroyWindow(name, number);
+  await database.transaction(async (transaction) => {
+    await lockKeyFile(transaction);
+    keyFile.destroyWindow(name, number);
+  });
   const slices = enrolled > MOST_AT_ONCE ? MOST_SLICES : 1;
   for (const table of ["reports", "uncounted", "devices"] as const) await eraseInSlices(database, table, id, slices);
   for (const table of ["addresses", "tallies"]) await database.query(`DELETE FROM ${table} WHERE window_id = $1`, [id]);

@@ -1,9 +1,6 @@
-import { cpSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { enrolMany, fetchTask, reportOf, upload } from "../../test/device.ts";
 import { eventually } from "../../test/eventually.ts";
-import { temporaryFolder } from "../../test/folder.ts";
 import { windowsIn } from "../../test/key-file.ts";
 import { closeByHand, createTask, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
 
@@ -11,7 +8,7 @@ let service: TestService;
 
 afterEach(() => service.remove());
 
-/** The data folder is an older copy, from before a release whose secret is destroyed. */
+/** The database is an older copy, from before a release whose secret is destroyed. */
 async function restoreFromWithinWindow(): Promise<number> {
   service = await startTestService();
   await createTask(service, EXACT_TASK);
@@ -19,18 +16,16 @@ async function restoreFromWithinWindow(): Promise<number> {
   const window = Math.floor(service.clock() / 120_000);
   for (const device of await enrolMany(service, task, window, 3)) await upload(service, device, reportOf(device));
   await service.stop();
-  const backup = join(temporaryFolder(), "backup");
-  cpSync(service.data, backup, { recursive: true });
+  const restore = await service.backup();
   await service.restart();
   await closeByHand(service, task.name, window);
   await eventually(async () => (windowsIn(service.keyFile, task.name).includes(window) ? undefined : true));
   await service.stop();
-  rmSync(service.data, { recursive: true });
-  cpSync(backup, service.data, { recursive: true });
+  await restore();
   return window;
 }
 
-it("a restored folder whose window was released meanwhile is refused, and told how to go on", async () => {
+it("a restored database whose window was released meanwhile is refused, and told how to go on", async () => {
   await restoreFromWithinWindow();
   await expect(service.restart()).rejects.toThrow(
     /^the key file holds no secret for window \d+ of exact, .* restore the key file, or .*--abandon-lost-windows$/,

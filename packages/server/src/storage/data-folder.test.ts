@@ -22,10 +22,10 @@ async function emptyFolder(): Promise<string> {
 }
 
 /** It is refused with one line that names the folder and says what is the matter; and nothing holds it afterwards. */
-async function expectRefused(folder: string, what: RegExp): Promise<void> {
+async function expectRefused(folder: string, what: RegExp, code = "bad-data-folder"): Promise<void> {
   await expect(openDataFolder(folder)).rejects.toMatchObject({
     name: "LetheError",
-    code: "bad-data-folder",
+    code,
     message: expect.stringMatching(what),
   });
   if (existsSync(join(folder, "lock"))) throw new Error("the lock is still there");
@@ -64,7 +64,7 @@ it("a folder that a newer version made is refused, naming both versions", async 
   const database = await openDataFolder(folder);
   await database.query("INSERT INTO lethe_schema (step) VALUES (99)");
   await database.close();
-  await expectRefused(folder, /newer version of Lethe \(schema 99, .* up to \d+\)/);
+  await expectRefused(folder, /newer version of Lethe \(schema 99, .* up to \d+\)/, "bad-database");
 });
 
 it("a folder that holds something else is refused and left as it is", async () => {

@@ -14,6 +14,17 @@ export interface Database extends Queryable {
   close(): Promise<void>;
 }
 
+/** The database does not answer, or not now; what was asked may be asked again later. */
+export class DatabaseUnavailable extends Error {}
+
+/**
+ * For every connection. Statements are planned once, often while their tables are nearly empty, and an embedded database never gathers
+ * statistics: without these the planner may settle on reading whole windows, dead rows included.
+ */
+export const SESSION_SETTINGS: string = ["seqscan", "bitmapscan", "hashjoin", "mergejoin"]
+  .map((method) => `SET enable_${method} = off`)
+  .join("; ");
+
 /**
  * The rows of a table that is given as columns of fixed width, each packed end to end into one parameter: one statement for any
  * number of rows, and bytes that nobody parses. `$1` is their number, then come the columns.

@@ -10,6 +10,7 @@ export interface SpareDevice {
 
 export const TOKEN_HASH_BYTES = 32;
 
+/** None if the window is closed: another may have released and erased it while these were made. */
 export async function addSpareDevices(
   database: Queryable,
   windowId: number,
@@ -19,7 +20,8 @@ export async function addSpareDevices(
   if (width === undefined) return;
   await database.query(
     `INSERT INTO devices (window_id, device, public_keys, signature)
-     SELECT $5, c1, c2, c3 FROM ${packedRows(DEVICE_BYTES, width, SIGNATURE_BYTES)}`,
+     SELECT id, c1, c2, c3 FROM windows, ${packedRows(DEVICE_BYTES, width, SIGNATURE_BYTES)}
+     WHERE id = $5 AND state = 'collecting'`,
     [
       spares.length,
       pack(spares.map(({ device }) => device)),

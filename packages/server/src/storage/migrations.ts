@@ -1,5 +1,6 @@
 import { LetheError } from "@lethe/core/error";
 import type { Database } from "./database.ts";
+import { lockSchema } from "./locks.ts";
 
 /**
  * The schema, one step after another; a step that was published never changes. What each table is for is in
@@ -73,21 +74,23 @@ const MIGRATIONS: readonly string[] = [
      document text NOT NULL,
      PRIMARY KEY (name, number)
    );`,
+  `CREATE TABLE operator (
+     one boolean PRIMARY KEY DEFAULT true CHECK (one),
+     key text NOT NULL
+   );
+   INSERT INTO operator (key) SELECT manifest::json -> 'servers' -> 0 ->> 'key' FROM tasks ORDER BY id LIMIT 1;`,
 ];
-
-/** Any number that all processes agree on. */
-const ADVISORY_LOCK = 0x6c657468;
 
 /** Brings the schema up to date, or refuses one that a newer version made. */
 export async function migrate(database: Database): Promise<void> {
   await database.transaction(async (transaction) => {
-    await transaction.query(`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`);
+    await lockSchema(transaction);
     await transaction.query("CREATE TABLE IF NOT EXISTS lethe_schema (step int PRIMARY KEY)");
     const [row] = await transaction.query<{ step: number | null }>("SELECT max(step) AS step FROM lethe_schema");
     const done = row?.step ?? 0;
     if (done > MIGRATIONS.length) {
       throw new LetheError(
-        "bad-data-folder",
+        "bad-database",
         `the database was made by a newer version of Lethe (schema ${done}, this one knows up to ${MIGRATIONS.length}): ` +
           "upgrade Lethe, or use another database",
       );

@@ -1,4 +1,5 @@
 import type { SqlValue } from "./database.ts";
+import { BYTEA, readText } from "./values.ts";
 
 /**
  * What this service speaks of PostgreSQL's protocol: statements that are prepared once, with bytes as bytes in both directions.
@@ -14,8 +15,6 @@ interface Column {
   readonly type: number;
 }
 
-/** Object ids of types. What is not among them is given as text. */
-const [BOOL, BYTEA, INT8, INT2, INT4] = [16, 17, 20, 21, 23];
 const BYTES = 1;
 const TEXT = 0;
 
@@ -74,12 +73,7 @@ export function readRows({ columns }: Statement, answer: Uint8Array): unknown[] 
 
 function readValue(type: number, bytes: Uint8Array | null): unknown {
   if (bytes === null || type === BYTEA) return bytes?.slice() ?? null;
-  const text = decoder.decode(bytes);
-  if (type === BOOL) return text === "t";
-  if (type !== INT8 && type !== INT2 && type !== INT4) return text;
-  const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new RangeError("the database holds a number that is too large");
-  return value;
+  return readText(type, decoder.decode(bytes));
 }
 
 /** Throws what the database refused. */

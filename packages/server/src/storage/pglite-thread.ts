@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 import { createTurns } from "../in-turn.ts";
-import type { SqlValue } from "./database.ts";
+import { SESSION_SETTINGS, type SqlValue } from "./database.ts";
 import { executeMessage, prepareMessage, readColumns, readRows, type Statement } from "./pglite-protocol.ts";
 
 /** They are answered in the order they are asked. */
@@ -16,8 +16,7 @@ if (!port) throw new TypeError("this file runs as a worker thread");
 const database = await PGlite.create({ dataDir: workerData as string });
 const statements = new Map<string, Statement>();
 
-// Nobody gathers statistics here. Without them the planner likes to read whole windows into bitmaps, dead rows included.
-await database.exec("SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off");
+await database.exec(SESSION_SETTINGS);
 // New log files are filled as they are written, not with zeros before: it would double what is written.
 await database.exec("SET wal_init_zero = off");
 

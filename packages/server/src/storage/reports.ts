@@ -73,13 +73,12 @@ export function leaseReports(
   seconds: number,
 ): Promise<{ device: Uint8Array; body: Uint8Array }[]> {
   return database.query(
-    `WITH leased AS (
+    `WITH free AS MATERIALIZED (
+       SELECT device FROM uncounted WHERE window_id = $1 AND (lease IS NULL OR leased_until < clock_timestamp())
+       LIMIT $3 FOR UPDATE SKIP LOCKED),
+     leased AS (
        UPDATE uncounted SET lease = $2, leased_until = clock_timestamp() + make_interval(secs => $4)
-       WHERE window_id = $1 AND device IN (
-         SELECT device FROM uncounted
-         WHERE window_id = $1 AND (lease IS NULL OR leased_until < clock_timestamp())
-         LIMIT $3 FOR UPDATE SKIP LOCKED)
-       RETURNING device)
+       FROM free WHERE window_id = $1 AND uncounted.device = free.device RETURNING uncounted.device)
      SELECT device, body FROM leased JOIN reports USING (device)`,
     [windowId, lease, most, seconds],
   );

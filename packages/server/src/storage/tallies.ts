@@ -10,12 +10,12 @@ export async function addTally(transaction: Queryable, windowId: number, sealed:
   await transaction.query("INSERT INTO tallies (window_id, counted, sealed) VALUES ($1, 0, $2)", [windowId, sealed]);
 }
 
-export async function lockTally(transaction: Queryable, windowId: number): Promise<StoredTally> {
+/** Undefined if the window is erased. */
+export async function lockTally(transaction: Queryable, windowId: number): Promise<StoredTally | undefined> {
   const [row] = await transaction.query<StoredTally>(
     "SELECT counted, sealed FROM tallies WHERE window_id = $1 FOR UPDATE",
     [windowId],
   );
-  if (!row) throw new TypeError(`window ${windowId} has no tally`);
   return row;
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   layoutOf,
   type Manifest,
@@ -23,6 +24,8 @@ export interface TaskVersion {
 /** All tasks, in memory. They never change, and are few; new ones are found by `refresh`. */
 export interface TaskRegistry {
   refresh(): Promise<void>;
+  /** Looks whether another process has made this task; undefined if it is known. */
+  lookFor(name: string): Promise<void> | undefined;
   /** Names in order. */
   names(): readonly string[];
   /** Oldest first; none if there is no such task. */
@@ -32,6 +35,9 @@ export interface TaskRegistry {
   inWindow(name: string, window: number): TaskVersion | undefined;
 }
 
+/** Whoever asks for tasks that are not there costs the database little: they wait, and share a look. */
+const LOOKS_APART_MS = 100;
+
 interface Row extends SignedManifest {
   readonly name: string;
 }
@@ -40,8 +46,11 @@ export function createTaskRegistry(database: Database): TaskRegistry {
   const tasks = new Map<string, TaskVersion[]>();
   const byId = new Map<number, TaskVersion>();
   const inTurn = createTurns();
+  let lastLook = Number.NEGATIVE_INFINITY;
+  let nextLook: Promise<void> | undefined;
 
   async function readNew(): Promise<void> {
+    lastLook = performance.now();
     const ids = await database.query<{ id: number }>("SELECT id FROM tasks ORDER BY name, version");
     for (const { id } of ids) if (!byId.has(id)) await add(id);
   }
@@ -67,9 +76,19 @@ export function createTaskRegistry(database: Database): TaskRegistry {
     );
   }
 
+  /** One that has not begun, so that it finds whatever was made before it was asked for. */
+  function lookSoon(): Promise<void> {
+    nextLook ??= sleep(Math.max(0, lastLook + LOOKS_APART_MS - performance.now())).then(() => {
+      nextLook = undefined;
+      return inTurn(readNew);
+    });
+    return nextLook;
+  }
+
   return {
     // Two at once would both add the same.
     refresh: () => inTurn(readNew),
+    lookFor: (name) => (tasks.has(name) ? undefined : lookSoon()),
     byId: (id) => byId.get(id),
     names: () => [...tasks.keys()].sort(),
     versions: (name) => tasks.get(name) ?? [],

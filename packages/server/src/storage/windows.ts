@@ -32,17 +32,21 @@ export async function readWindow(
   return row;
 }
 
-/** The id of the new row; undefined if there is one already. */
+/** Whether there is, or will be, something to open. */
+export function isUnreleased({ state }: WindowRow): boolean {
+  return state === "collecting" || state === "closed";
+}
+
+/** The id of the new row. */
 export async function addWindow(
   transaction: Queryable,
   { taskId, name, number, commitment }: Pick<WindowRow, "taskId" | "name" | "number" | "commitment">,
-): Promise<number | undefined> {
+): Promise<number> {
   const [row] = await transaction.query<{ id: number }>(
-    `INSERT INTO windows (task_id, name, number, secret_commitment) VALUES ($1, $2, $3, $4)
-     ON CONFLICT DO NOTHING RETURNING id`,
+    "INSERT INTO windows (task_id, name, number, secret_commitment) VALUES ($1, $2, $3, $4) RETURNING id",
     [taskId, name, number, commitment],
   );
-  return row?.id;
+  return (row as { id: number }).id;
 }
 
 /** Beyond all that were made. */

@@ -16,27 +16,32 @@ const FIRST_BATCH = 16;
 const LARGEST_BATCH = 256;
 /** What a batch should take, far less than a lease lasts. */
 const BATCH_SECONDS = 1;
-const LEASE_SECONDS = 60;
+
+export interface CountingParts {
+  readonly database: Database;
+  readonly threads: Threads;
+  readonly keyFile: KeyFile;
+  readonly leaseSeconds: number;
+  readonly onCounted: (reports: number) => void;
+}
 
 /**
  * Opens and counts what a window has received, until nothing is left that is not counted or leased by another, or until it is paused. Killed anywhere, it loses nothing and counts nothing twice: a batch is marked as counted in the transaction
  * that adds its answers, and only if its lease still holds.
  */
 export async function countReports(
-  database: Database,
-  threads: Threads,
-  keyFile: KeyFile,
+  { database, threads, keyFile, leaseSeconds, onCounted }: CountingParts,
   window: WindowRow,
   task: TaskVersion,
   isPaused: () => boolean,
-  onCounted: (reports: number) => void,
 ): Promise<void> {
-  const windowSecret = secretOf(keyFile, window);
+  const windowSecret = await secretOf(database, keyFile, window);
+  if (!windowSecret) return;
   let batch = FIRST_BATCH;
   const work = async (): Promise<void> => {
     while (!isPaused()) {
       const lease = randomBytes(16);
-      const reports = await leaseReports(database, window.id, lease, batch, LEASE_SECONDS);
+      const reports = await leaseReports(database, window.id, lease, batch, leaseSeconds);
       if (reports.length === 0) return;
       const start = performance.now();
       const keys = { manifest: task.signed.manifest, window: window.number, windowSecret: windowSecret.reveal() };
@@ -63,11 +68,12 @@ async function addBatch(
   class LeaseLost extends Error {}
   try {
     await database.transaction(async (transaction) => {
-      const { counted, sealed } = await lockTally(transaction, windowId);
-      if ((await markCounted(transaction, windowId, lease, devices)) !== devices.length) throw new LeaseLost();
-      const tally = openTally(windowSecret, sealed);
+      const stored = await lockTally(transaction, windowId);
+      const marked = await markCounted(transaction, windowId, lease, devices);
+      if (!stored || marked !== devices.length) throw new LeaseLost();
+      const tally = openTally(windowSecret, stored.sealed);
       await saveTally(transaction, windowId, {
-        counted: counted + devices.length,
+        counted: stored.counted + devices.length,
         sealed: sealTally(windowSecret, {
           sums: batch.sums.map((sums, i) => sums.map((sum, j) => sum + (tally.sums[i]?.[j] ?? 0))),
           invalid: tally.invalid + batch.invalid,

@@ -1,7 +1,9 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { sign, verify } from "node:crypto";
+import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { commitToWindowSecret } from "@lethe/core/encryption";
@@ -10,7 +12,7 @@ import { encodeBase64url } from "@lethe/core/message";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { temporaryFolder } from "../../test/folder.ts";
 import { readKeyFile, secretsIn } from "../../test/key-file.ts";
-import { openKeyFile } from "./key-file.ts";
+import { type KeyFile, openKeyFile } from "./key-file.ts";
 
 const disk = vi.hoisted(() => ({ keeps: (text: unknown): unknown => text }));
 
@@ -23,6 +25,8 @@ vi.mock("node:fs", async (importOriginal) => {
 });
 
 const newPath = (): string => join(temporaryFolder(), "keys.json");
+const share = (path: string): KeyFile => openKeyFile(path, { shared: true });
+const built = fileURLToPath(new URL("../../dist/tally/key-file.js", import.meta.url));
 
 /** Why it cannot be opened; the reason never quotes a secret that is in the file. */
 function refusalOf(path: string): LetheError {
@@ -169,9 +173,8 @@ describe("when the disk does not take it", () => {
 describe("when the disk is nearly full", () => {
   /** Opens windows in a process whose files may not grow beyond a few blocks, until one cannot be written whole. */
   const fillUp = (path: string): { opened: number; error: string } => {
-    const module = fileURLToPath(new URL("../../dist/tally/key-file.js", import.meta.url));
     const program = `
-      import { openKeyFile } from ${JSON.stringify(module)};
+      import { openKeyFile } from ${JSON.stringify(built)};
       const keyFile = openKeyFile(${JSON.stringify(path)});
       let opened = 0;
       try {
@@ -266,6 +269,102 @@ describe("a key file is refused", () => {
     writeFileSync(path, damaged);
     expect(refusalOf(path).message).toContain("damaged");
     expect(readFileSync(path, "utf8")).toBe(damaged);
+  });
+});
+
+describe("a key file that several share", () => {
+  it("has one operator's key, and windows that each of them opens for all", () => {
+    const path = newPath();
+    const [one, other] = [share(path), share(path)];
+    expect(other.operatorKey).toBe(one.operatorKey);
+    const first = one.openWindow("task", 1);
+    expect(other.windowSecret("task", 1)?.reveal()).toEqual(first.reveal());
+    const second = other.openWindow("task", 2);
+    expect(one.openWindow("task", 2).reveal()).toEqual(second.reveal());
+    expect(other.openWindow("task", 1).reveal()).toEqual(first.reveal());
+    expect(Object.keys(readKeyFile(path).windows)).toEqual(["task/1", "task/2"]);
+  });
+
+  it("moves its one ratchet on, whoever opens a window", () => {
+    const path = newPath();
+    const all = [share(path), share(path), share(path)];
+    const seen = new Set([readKeyFile(path).chain]);
+    for (let i = 0; i < 12; i++) {
+      all[i % all.length]?.openWindow("task", i);
+      seen.add(readKeyFile(path).chain);
+    }
+    for (const text of Object.values(readKeyFile(path).windows)) seen.add(text);
+    expect(seen.size).toBe(25);
+  });
+
+  it("forgets a window that one of them destroys: the others have it no more after a refresh, not even in memory", () => {
+    const path = newPath();
+    const [one, other] = [share(path), share(path)];
+    const [gone, kept] = [one.openWindow("task", 1), one.openWindow("task", 2)];
+    const [copy, keptCopy] = [other.windowSecret("task", 1), other.windowSecret("task", 2)];
+    expect(copy?.reveal()).toEqual(gone.reveal());
+    one.destroyWindow("task", 1);
+    other.refresh();
+    expect(other.windowSecret("task", 1)).toBeUndefined();
+    expect(copy?.reveal()).toEqual(new Uint8Array(32));
+    expect(other.windowSecret("task", 2)).toBe(keptCopy);
+    expect(keptCopy?.reveal()).toEqual(kept.reveal());
+  });
+
+  it("does not get back what one destroyed when another, who has not heard of it, changes something", () => {
+    const path = newPath();
+    const [one, other] = [share(path), share(path)];
+    for (const window of [1, 2]) one.openWindow("task", window);
+    other.refresh();
+    one.destroyWindow("task", 1);
+    other.openWindow("task", 3);
+    expect(Object.keys(readKeyFile(path).windows)).toEqual(["task/2", "task/3"]);
+    one.destroyWindow("task", 2);
+    other.destroyWindow("task", 2);
+    other.destroyWindow("task", 3);
+    expect(readKeyFile(path).windows).toEqual({});
+  });
+
+  it("is refused to them while somebody has it alone, and leaves nothing locked", () => {
+    const path = newPath();
+    const alone = openKeyFile(path);
+    expect(() => share(path)).toThrow(`in use by process ${process.pid}`);
+    alone.close();
+    for (const keyFile of [share(path), share(path)]) keyFile.close();
+    expect(readdirSync(join(path, ".."))).toEqual(["keys.json"]);
+  });
+
+  it("is whole for whoever reads it, however fast another process replaces it", async () => {
+    const path = newPath();
+    const reader = share(path);
+    const stays = encodeBase64url(reader.openWindow("stays", 0).reveal());
+    const program = `
+      import { openKeyFile } from ${JSON.stringify(built)};
+      const keyFile = openKeyFile(${JSON.stringify(path)}, { shared: true });
+      console.log("opened");
+      for (let window = 0; window < 500; window++) {
+        keyFile.openWindow("comes and goes", window);
+        if (window >= 3) keyFile.destroyWindow("comes and goes", window - 3);
+      }`;
+    const args = ["--input-type=module", "--eval", program];
+    const writer = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    const ended = once(writer, "exit");
+    await once(writer.stdout, "data");
+    const seen = new Set<bigint>();
+    while (writer.exitCode === null && writer.signalCode === null) {
+      reader.refresh();
+      for (const keyFile of [reader, share(path)]) {
+        expect(encodeBase64url(keyFile.windowSecret("stays", 0)?.reveal() ?? new Uint8Array())).toBe(stays);
+      }
+      seen.add(statSync(path, { bigint: true }).mtimeNs);
+      await nextTurn();
+    }
+    expect(await ended).toEqual([0, null]);
+    expect(seen.size).toBeGreaterThan(20);
+    reader.refresh();
+    for (let window = 0; window < 500; window++) {
+      expect(reader.windowSecret("comes and goes", window) !== undefined).toBe(window >= 497);
+    }
   });
 });
 

@@ -20,7 +20,8 @@ import { z } from "zod";
 
 /**
  * All secrets of a tally, outside of the database and its backups: the operator's signing key, the ratchet, and the
- * secrets of windows that are not released yet.
+ * secrets of windows that are not released yet. Tallies of one database share it; then whoever changes it holds the database's lock
+ * (`lockKeyFile` in storage/locks.ts).
  */
 export interface KeyFile {
   readonly signingKey: KeyObject;
@@ -28,6 +29,8 @@ export interface KeyFile {
   readonly operatorKey: string;
   /** Undefined if it was never made, or is destroyed. */
   windowSecret(task: string, window: number): Secret<Uint8Array> | undefined;
+  /** Takes over what others changed; secrets that they destroyed are gone here, too. */
+  refresh(): void;
   /** The secret of a window, made by one step of the ratchet if there is none; it is on disk when this returns. */
   openWindow(task: string, window: number): Secret<Uint8Array>;
   /** Afterwards nothing that was encrypted for this window can be opened. */
@@ -52,33 +55,49 @@ interface Content {
 const fresh = (): Uint8Array => new Uint8Array(randomBytes(WINDOW_SECRET_BYTES));
 const nameOf = (task: string, window: number): string => `${task}/${window}`;
 
-/** One process at a time: what two would write from memory, each would lose of the other's. */
-export function openKeyFile(path: string): KeyFile {
+/** For this process alone, or for others, too, that open it as `shared`. */
+export function openKeyFile(path: string, { shared = false }: { readonly shared?: boolean } = {}): KeyFile {
   const lock = lockFor(path);
   try {
     if (!existsSync(path)) save(path, { operator: secret(fresh()), chain: secret(fresh()), windows: new Map() });
-    return keyFileOf(path, load(path), lock);
-  } catch (error) {
-    lock.release();
-    throw error;
+    return keyFileOf(path, shared ? undefined : lock);
+  } finally {
+    if (shared) lock.release();
   }
 }
 
-function keyFileOf(path: string, loaded: Content, lock: Lock): KeyFile {
-  let content = loaded;
+function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
+  let version = versionOf(path);
+  let content = load(path);
   const signingKey = ed25519(content.operator);
   const publicKey = createPublicKey(signingKey).export({ format: "jwk" }).x as string;
   /** On disk first: what cannot be written has not happened. */
   const replace = (next: Content): void => {
     save(path, next);
+    version = versionOf(path);
     content = next;
+  };
+  const reload = (): void => {
+    const before = content;
+    version = versionOf(path);
+    content = keepingKnown(load(path), before);
+    before.chain.reveal().fill(0);
+    for (const [name, known] of before.windows) if (content.windows.get(name) !== known) known.reveal().fill(0);
+  };
+  const refresh = (): void => {
+    if (versionOf(path) !== version) reload();
   };
 
   return {
     signingKey,
     operatorKey: encodeOperatorKey(decodeBase64urlOf("a public key", 32, publicKey)),
-    windowSecret: (task, window) => content.windows.get(nameOf(task, window)),
+    windowSecret: (task, window) => {
+      if (!content.windows.has(nameOf(task, window))) refresh();
+      return content.windows.get(nameOf(task, window));
+    },
+    refresh,
     openWindow: (task, window) => {
+      reload();
       const known = content.windows.get(nameOf(task, window));
       if (known) return known;
       const { operator, chain: before, windows } = content;
@@ -88,14 +107,32 @@ function keyFileOf(path: string, loaded: Content, lock: Lock): KeyFile {
       return windowSecret;
     },
     destroyWindow: (task, window) => {
+      reload();
       const known = content.windows.get(nameOf(task, window));
       if (!known) return;
       const rest = [...content.windows].filter(([name]) => name !== nameOf(task, window));
       replace({ ...content, windows: new Map(rest) });
       known.reveal().fill(0);
     },
-    close: lock.release,
+    close: () => lock?.release(),
   };
+}
+
+/** Secrets that are in memory already are not there twice, so that wiping one leaves none. */
+function keepingKnown({ operator, chain, windows }: Content, { windows: known }: Content): Content {
+  const keep = ([name, read]: [string, Secret<Uint8Array>]): [string, Secret<Uint8Array>] => {
+    const before = known.get(name);
+    if (!before || Buffer.compare(before.reveal(), read.reveal()) !== 0) return [name, read];
+    read.reveal().fill(0);
+    return [name, before];
+  };
+  return { operator, chain, windows: new Map([...windows].map(keep)) };
+}
+
+/** Another when the file was replaced, as far as the file system's clock tells. */
+function versionOf(path: string): string {
+  const { ino, mtimeNs, size } = statSync(path, { bigint: true });
+  return `${ino} ${mtimeNs} ${size}`;
 }
 
 function lockFor(path: string): Lock {
@@ -127,7 +164,7 @@ function load(path: string): Content {
     throw new LetheError("bad-key-file", `others may read the key file ${path}: chmod 600 ${path}`);
   }
   try {
-    const { operator, chain, windows } = CONTENT.parse(JSON.parse(readFileSync(path, "utf8")));
+    const { operator, chain, windows } = CONTENT.parse(JSON.parse(readWhole(path)));
     const read = (text: string): Secret<Uint8Array> => secret(decodeBase64urlOf("a secret", WINDOW_SECRET_BYTES, text));
     return {
       operator: read(operator),
@@ -140,6 +177,19 @@ function load(path: string): Content {
       "bad-key-file",
       `the key file ${path} cannot be read: it is damaged or of another version; restore it, without it open windows are lost`,
     );
+  }
+}
+
+/** Whoever replaces the file overwrites the old one: what was read counts if it is still the file of that name. */
+function readWhole(path: string): string {
+  for (;;) {
+    const file = openSync(path, "r");
+    try {
+      const text = readFileSync(file, "utf8");
+      if (statSync(path, { bigint: true }).ino === fstatSync(file, { bigint: true }).ino) return text;
+    } finally {
+      closeSync(file);
+    }
   }
 }
 

@@ -1,20 +1,14 @@
 import type { Logger } from "pino";
 import { allOf } from "../all-of.ts";
 import { eraseWindow, releaseWindow } from "../release/finish.ts";
-import type { Database } from "../storage/database.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
-import { closeWindow, unfinishedWindows, type WindowRow } from "../storage/windows.ts";
+import { closeWindow, isUnreleased, unfinishedWindows, type WindowRow } from "../storage/windows.ts";
 import { timesOf } from "../window-time.ts";
-import { countReports } from "./counting.ts";
-import type { KeyFile } from "./key-file.ts";
-import type { Threads } from "./threads.ts";
-import { fillPool, openWindows } from "./windows.ts";
+import { type CountingParts, countReports } from "./counting.ts";
+import { fillPool, type OpenWindow, openWindows } from "./windows.ts";
 
-export interface TallyParts {
-  readonly database: Database;
+export interface TallyParts extends CountingParts {
   readonly tasks: TaskRegistry;
-  readonly keyFile: KeyFile;
-  readonly threads: Threads;
   readonly log: Logger;
   /** Unix seconds. */
   readonly now: () => number;
@@ -26,7 +20,8 @@ export interface TallyParts {
   readonly isIntakeBusy: () => boolean;
   /** Before a window closes, so that its release tells what was refused. */
   readonly beforeClose: () => Promise<void>;
-  readonly onCounted: (reports: number) => void;
+  readonly onLooked: () => void;
+  readonly onFailed: () => void;
   readonly onReleased: (outcome: "released" | "not-enough") => void;
 }
 
@@ -62,11 +57,13 @@ export function startTally(parts: TallyParts): Tally {
     while (!stopping) {
       woken = false;
       try {
-        await lookAround(parts, () => stopping);
+        if (await lookAround(parts, () => stopping)) woken = true;
         lastError = undefined;
+        parts.onLooked();
       } catch (error) {
         lastError = error instanceof Error ? error : new Error(String(error));
         parts.log.error({ reason: lastError.message }, "tally failed, trying again");
+        parts.onFailed();
       }
       if (!stopping && (!woken || lastError)) await pause();
     }
@@ -87,20 +84,29 @@ export function startTally(parts: TallyParts): Tally {
   };
 }
 
-/** What fails for one window does not hold up the others; the first failure is told at the end. */
-async function lookAround(parts: TallyParts, isStopping: () => boolean): Promise<void> {
+/**
+ * Whether to look again at once: an intake of another process cannot wake this one, and is using up the keys. What fails for one window
+ * does not hold up the others; the first failure is told at the end.
+ */
+async function lookAround(parts: TallyParts, isStopping: () => boolean): Promise<boolean> {
   const { database, tasks, keyFile, threads, now } = parts;
   await tasks.refresh();
+  keyFile.refresh();
   const open = await openWindows(database, tasks, keyFile, now(), parts.invalidNoise);
   const failures: unknown[] = [];
   const attempt = (task: Promise<void>): Promise<void> => task.catch((error: unknown) => void failures.push(error));
-  await allOf(open.map((window) => attempt(fillPool(database, threads, keyFile, window, parts.keysAhead))));
+  let mostMade = 0;
+  const fill = async (window: OpenWindow): Promise<void> => {
+    mostMade = Math.max(mostMade, await fillPool(database, threads, keyFile, window, parts.keysAhead));
+  };
+  await allOf(open.map((window) => attempt(fill(window))));
   for (const window of await unfinishedWindows(database)) {
-    if (isStopping()) return;
+    if (isStopping()) return false;
     const task = tasks.byId(window.taskId);
     if (task) await attempt(advance(parts, window, task, isStopping));
   }
   if (failures.length > 0) throw failures[0];
+  return mostMade > parts.keysAhead / 2;
 }
 
 /** Takes a window as far as it can go now. */
@@ -112,7 +118,7 @@ async function advance(
 ): Promise<void> {
   const { database, keyFile, threads, log, now } = parts;
   const named = { task: window.name, window: window.number };
-  if (window.state !== "collecting" && window.state !== "closed") {
+  if (!isUnreleased(window)) {
     await eraseWindow(database, keyFile, window);
     log.info(named, "window erased");
     return;
@@ -124,7 +130,7 @@ async function advance(
   }
   const mayWait = window.state === "collecting" && !isOver;
   const isPaused = (): boolean => isStopping() || (mayWait && parts.isIntakeBusy());
-  await countReports(database, threads, keyFile, window, task, isPaused, parts.onCounted);
+  await countReports(parts, window, task, isPaused);
   if (isStopping()) return;
   const outcome = await releaseWindow(database, threads, keyFile, task, window.id, Math.floor(now()));
   if (!outcome) return;

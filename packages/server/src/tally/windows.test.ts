@@ -1,6 +1,5 @@
 import type { Release, ReleaseOrWithheld, WindowStatus, Withheld } from "@lethe/core/message";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openDataFolder } from "../../dist/storage/data-folder.js";
 import {
   askToEnrol,
   enrol,
@@ -146,7 +145,7 @@ it("after the release nothing is left of what devices sent, nor the window's sec
   await eventually(async () => (secretsOf().includes(window) ? undefined : true));
   expect(secretsOf()).toContain(window + 1);
   await service.stop();
-  const database = await openDataFolder(service.data);
+  const database = await service.openDatabase();
   const [{ id } = { id: 0 }] = await database.query<{ id: number }>(
     "SELECT id FROM windows WHERE name = $1 AND number = $2 AND erased",
     [task.name, window],
@@ -274,7 +273,7 @@ it("a pool of keys lies ready for the running window and the next, and no furthe
 });
 
 async function poolsOf(task: string): Promise<{ number: number; spare: number }[]> {
-  const database = await openDataFolder(service.data);
+  const database = await service.openDatabase();
   const pools = await database.query<{ number: number; spare: number }>(
     `SELECT number, count(device) AS spare FROM windows LEFT JOIN devices ON window_id = id AND token_hash IS NULL
      WHERE name = $1 GROUP BY number ORDER BY number`,

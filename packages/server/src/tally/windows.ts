@@ -1,11 +1,12 @@
 import { commitToWindowSecret, type Secret } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
 import { allOf } from "../all-of.ts";
-import type { Database } from "../storage/database.ts";
+import type { Database, Queryable } from "../storage/database.ts";
 import { addSpareDevices, countSpareDevices } from "../storage/devices.ts";
+import { lockKeyFile } from "../storage/locks.ts";
 import { addTally } from "../storage/tallies.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
-import { addWindow, findWindow, type WindowRow } from "../storage/windows.ts";
+import { addWindow, findWindow, isUnreleased, readWindow, type WindowRow } from "../storage/windows.ts";
 import { windowAt } from "../window-time.ts";
 import type { KeyFile } from "./key-file.ts";
 import { sealTally } from "./sealed-tally.ts";
@@ -44,21 +45,28 @@ export async function openWindows(
   return open;
 }
 
-/** The secret is on disk before the window is known; window and tally come together. */
-async function makeWindow(
+/** The secret is on disk before the window is known; window and tally come together. Of several tallies one makes it. */
+function makeWindow(
   database: Database,
   keyFile: KeyFile,
   { id: taskId, manifest: { task: name } }: TaskVersion,
   number: number,
   noise: () => number,
 ): Promise<WindowRow> {
-  const windowSecret = keyFile.openWindow(name, number);
-  const commitment = commitToWindowSecret(windowSecret);
-  await database.transaction(async (transaction) => {
-    const id = await addWindow(transaction, { taskId, name, number, commitment });
-    if (id !== undefined) await addTally(transaction, id, sealTally(windowSecret, { sums: [], invalid: noise() }));
+  return database.transaction(async (transaction) => {
+    await lockKeyFile(transaction);
+    const made = await findWindow(transaction, name, number);
+    if (made) return made;
+    const windowSecret = keyFile.openWindow(name, number);
+    const id = await addWindow(transaction, {
+      taskId,
+      name,
+      number,
+      commitment: commitToWindowSecret(windowSecret),
+    });
+    await addTally(transaction, id, sealTally(windowSecret, { sums: [], invalid: noise() }));
+    return readWindow(transaction, id);
   });
-  return (await findWindow(database, name, number)) as WindowRow;
 }
 
 /** The secret that a window began with; undefined if the key file has none, or another. */
@@ -67,10 +75,17 @@ export function findSecret(keyFile: KeyFile, { name, number, commitment }: Windo
   return found && Buffer.compare(commitToWindowSecret(found), commitment) === 0 ? found : undefined;
 }
 
-/** Without it nothing can be opened, and with another one everything would look invalid. */
-export function secretOf(keyFile: KeyFile, window: WindowRow): Secret<Uint8Array> {
+/**
+ * Without it nothing can be opened, and with another one everything would look invalid. Undefined if another tally has released the
+ * window meanwhile and destroyed its secret.
+ */
+export async function secretOf(
+  database: Queryable,
+  keyFile: KeyFile,
+  window: WindowRow,
+): Promise<Secret<Uint8Array> | undefined> {
   const found = findSecret(keyFile, window);
-  if (found) return found;
+  if (found || !isUnreleased(await readWindow(database, window.id))) return found;
   throw new LetheError(
     "bad-key-file",
     `the key file holds no secret for window ${window.number} of ${window.name}, whose reports cannot be opened without: ` +
@@ -78,18 +93,18 @@ export function secretOf(keyFile: KeyFile, window: WindowRow): Secret<Uint8Array
   );
 }
 
-/** Fills up the pool of device keys of a window. */
+/** Fills up the pool of device keys of a window, and says how many it lacked. */
 export async function fillPool(
   database: Database,
   threads: Threads,
   keyFile: KeyFile,
   { row, task }: OpenWindow,
   keysAhead: number,
-): Promise<void> {
+): Promise<number> {
   const lacking = keysAhead - (await countSpareDevices(database, row.id));
-  if (lacking <= 0) return;
-  const windowSecret = secretOf(keyFile, row).reveal();
-  const keys = { manifest: task.signed.manifest, window: row.number, windowSecret };
+  const windowSecret = lacking > 0 ? await secretOf(database, keyFile, row) : undefined;
+  if (!windowSecret) return 0;
+  const keys = { manifest: task.signed.manifest, window: row.number, windowSecret: windowSecret.reveal() };
   const chunks = Array.from({ length: Math.ceil(lacking / KEYS_AT_ONCE) }, (_, i) =>
     Math.min(KEYS_AT_ONCE, lacking - i * KEYS_AT_ONCE),
   );
@@ -99,4 +114,5 @@ export async function fillPool(
       await addSpareDevices(database, row.id, issued);
     }),
   );
+  return lacking;
 }

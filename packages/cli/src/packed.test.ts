@@ -1,0 +1,201 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Release } from "@lethe/core/message";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type RunningService, START_TIMEOUT, startService } from "../test/lethe.ts";
+import {
+  examples,
+  openWorkshop,
+  outputBelow,
+  PACKAGES,
+  type PackageName,
+  type Project,
+  shellBlock,
+  startProgram,
+  type Workshop,
+} from "../test/packed.ts";
+
+const root = new URL("../../../", import.meta.url);
+const INSTALL_TIMEOUT = 300_000;
+/** Windows of ten seconds can be over before a busy machine is done. */
+const BUSY = { retry: 2 };
+/** What the packages may have unpacked, in bytes: about a third more than they had when this was written. */
+const MOST_BYTES: Record<PackageName, number> = {
+  core: 510_000,
+  device: 200_000,
+  server: 300_000,
+  lab: 100_000,
+  cli: 130_000,
+};
+/** In READMEs, of a service that listens where `lethe serve` does. */
+const README_SERVER = "http://127.0.0.1:8080";
+const README_KEY = "ed25519:…";
+
+let workshop: Workshop;
+/** Has core and device, for a bundler. */
+let application: Project;
+/** Has everything, for Node. */
+let operator: Project;
+beforeAll(() => {
+  workshop = openWorkshop();
+  const { devDependencies } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as {
+    devDependencies: Record<string, string>;
+  };
+  application = workshop.createProject("application", "lethe-device");
+  operator = workshop.createProject("operator", "lethe-*", `'@types/node@${devDependencies["@types/node"]}'`);
+}, INSTALL_TIMEOUT);
+afterAll(() => workshop.remove());
+
+describe("what is packed", () => {
+  it.each(PACKAGES)("%s: programs, declarations and what npm wants, nothing that tests or builds", (name) => {
+    const shipped = operator.shipped(name);
+    const files = [...shipped.keys()];
+    const wanted = /^(package\.json|README\.md|LICENSE|bin\/lethe\.js|dist\/.*\.js|dist\/.*\.d\.ts)$/;
+    expect(files.filter((file) => !wanted.test(file))).toEqual([]);
+    expect(files.filter((file) => /\b(test|bench|vectors)\b/.test(file))).toEqual([]);
+    expect(files).toEqual(expect.arrayContaining(["package.json", "README.md", "LICENSE"]));
+    expect([...shipped.values()].reduce((sum, bytes) => sum + bytes)).toBeLessThan(MOST_BYTES[name]);
+  });
+
+  it.each(PACKAGES)("%s: no file without a source, and the repository's license", (name) => {
+    const built = [...operator.shipped(name).keys()].filter((file) => /^dist\/(?!browser\/)/.test(file));
+    const source = (file: string) => file.replace(/^dist\/(.*?)(\.d\.ts|\.js)$/, `packages/${name}/src/$1.ts`);
+    expect(built.filter((file) => !existsSync(new URL(source(file), root)))).toEqual([]);
+    const license = join(operator.folder, "node_modules", "@lethe", name, "LICENSE");
+    expect(readFileSync(license, "utf8")).toBe(readFileSync(new URL("LICENSE", root), "utf8"));
+  });
+
+  it("an application gets the SDK and the core, and nothing of the service", () => {
+    expect(application.run("ls node_modules")).toBe("@lethe\n@noble\n");
+    expect(application.run("ls node_modules/@lethe")).toBe("core\ndevice\n");
+  });
+});
+
+describe("the programs in the READMEs", () => {
+  const programs = examples();
+
+  it("there is one for each package but the command", () => {
+    expect(programs.map(({ name }) => name)).toEqual([
+      "readme-ts",
+      "readme-js",
+      "core-ts",
+      "device-js",
+      "server-ts",
+      "lab-ts",
+    ]);
+  });
+
+  it("compile for a page, through a bundler, without the types of Node", () => {
+    for (const { name, code } of programs.filter(({ name }) => /^(readme|core)/.test(name))) {
+      writeFileSync(join(application.folder, "src", `${name}.ts`), code);
+    }
+    const found = application.compile({
+      target: "ES2022",
+      lib: ["ES2022", "DOM"],
+      module: "ESNext",
+      moduleResolution: "Bundler",
+      types: [],
+    });
+    expect(found).toBe("");
+  });
+
+  it("compile for Node", () => {
+    for (const { name, code } of programs) writeFileSync(join(operator.folder, "src", `${name}.ts`), code);
+    const found = operator.compile({
+      target: "ES2022",
+      module: "NodeNext",
+      moduleResolution: "NodeNext",
+      types: ["node"],
+    });
+    expect(found).toBe("");
+  });
+
+  it.each([
+    ["readme-ts", /(standardError: 0\.98.*){2}/s],
+    ["core-ts", /^7\.0[67]\d* 6\.5\d*\n$/],
+    ["server-ts", /^http:\/\/127\.0\.0\.1:\d+ ed25519:[\w-]{43}$/m],
+    ["lab-ts", /^(\[[^\]]*\]\s*){3}$/],
+  ])("%s runs", (name, printed) => {
+    expect(operator.run(`node out/${name}.js`)).toMatch(printed);
+  });
+});
+
+describe("lethe, installed", () => {
+  it("explains itself", () => {
+    expect(operator.run("npx lethe --help")).toMatch(/^Usage: lethe /);
+  });
+
+  it("plan prints what the README shows", () => {
+    expect(operator.run(shellBlock("lethe plan"))).toContain(outputBelow("lethe plan"));
+  });
+
+  it("simulate runs the README's fleet, if of fewer devices", () => {
+    const script = `${shellBlock("lethe simulate --statistic").trim()} --devices 50 --json`;
+    expect(JSON.parse(operator.run(script))).toMatchObject({ devices: 50, valid: 50, statistic: "histogram" });
+  });
+
+  it("demo --once: every device reports", () => {
+    expect(JSON.parse(operator.run("npx lethe demo --once --json"))).toMatchObject({ devices: 300, received: 300 });
+  });
+});
+
+describe("the service of the README", () => {
+  let service: RunningService;
+  beforeAll(async () => {
+    expect(shellBlock("lethe serve")).toBe("npx lethe serve --dev\n");
+    const command = join(operator.folder, "node_modules", ".bin", "lethe");
+    service = await startService({ cwd: operator.folder, command });
+  }, START_TIMEOUT);
+  afterAll(async () => {
+    service.process.kill("SIGKILL");
+    await service.ended;
+  });
+
+  function run(script: string): string {
+    return operator.run(script.replaceAll(README_SERVER, service.url), { LETHE_SERVER: service.url });
+  }
+
+  /** The sum over all labels of one of its metrics. */
+  async function metric(name: string): Promise<number> {
+    const text = await (await fetch(`${service.url}/metrics`)).text();
+    const values = [...text.matchAll(/^(\w+)(?:\{.*\})? (\d+)$/gm)].filter(([, found]) => found === name);
+    return values.reduce((sum, [, , value]) => sum + Number(value), 0);
+  }
+
+  /** Runs a compiled program of a README, told where this service is, until one of the service's metrics rises. */
+  async function runUntilMore(name: string, watched: string) {
+    const code = readFileSync(join(operator.folder, "out", `${name}.js`), "utf8");
+    expect(code).toContain(README_SERVER);
+    expect(code).toContain(README_KEY);
+    const file = join(operator.folder, "out", `${name}-here.js`);
+    writeFileSync(file, code.replace(README_SERVER, service.url).replace(README_KEY, service.operatorKey));
+    const before = await metric(watched);
+    const { ended, stop } = startProgram(operator.folder, file);
+    try {
+      await expect.poll(() => metric(watched), { timeout: 60_000, interval: 200 }).toBeGreaterThan(before);
+    } finally {
+      stop();
+    }
+    return ended;
+  }
+
+  it("collects from a simulated fleet, and releases", BUSY, () => {
+    const simulated = run(shellBlock("lethe task create"));
+    const [window = ""] = /--window \d+/.exec(simulated) ?? [];
+    const results = shellBlock("lethe results")
+      .trim()
+      .replace(/--window \d+/, window);
+    expect(run(results)).toMatch(/^editor-health version 1, window \d+: .* UTC, released /);
+    const release = JSON.parse(run(`${results} --json`)) as Release;
+    expect(release).toMatchObject({ status: "released", received: 100 });
+    expect(release.metrics.map(({ name }) => name)).toEqual(["export.failed", "export.clicks", "tabs.opened"]);
+  });
+
+  it("enrols the README's application", async () => {
+    expect(await runUntilMore("readme-js", "lethe_enrolments_total")).toMatchObject({ stdout: "", stderr: "" });
+  });
+
+  it("gets a report from the SDK's own example, which has no problem to tell", async () => {
+    expect(await runUntilMore("device-js", "lethe_reports_total")).toMatchObject({ stdout: "", stderr: "" });
+  });
+});

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Release } from "@lethe/core/message";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type PostgresServer, startPostgres } from "../../server/test/postgres.ts";
+import { letheWith, type RunningService, START_TIMEOUT, startService } from "../test/lethe.ts";
+
+const ADMIN = { LETHE_ADMIN_TOKEN: "a-token-that-all-tallies-share" };
+const TASK = {
+  version: 1,
+  task: "kiosk",
+  tickSeconds: 60,
+  ticks: 10,
+  graceSeconds: 3600,
+  mode: "one-server",
+  scheme: "lattice",
+  minimumDevices: 1000,
+  metrics: [{ name: "opened", statistic: "occurrence", localEpsilon: 2 }],
+};
+
+let folder: string;
+let postgres: PostgresServer;
+let database: { DATABASE_URL: string };
+const running: RunningService[] = [];
+const start = async (role: string, env: Record<string, string>, ...args: string[]): Promise<RunningService> => {
+  const service = await startService({ cwd: folder, env: { ...database, ...env } }, "--role", role, ...args);
+  running.push(service);
+  return service;
+};
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "lethe-roles-"));
+  writeFileSync(join(folder, "task.json"), JSON.stringify(TASK));
+  postgres = await startPostgres();
+  database = { DATABASE_URL: await postgres.createDatabase() };
+}, START_TIMEOUT);
+afterAll(async () => {
+  for (const service of running) service.process.kill("SIGKILL");
+  await Promise.all(running.map(({ ended }) => ended));
+  await postgres.remove();
+  rmSync(folder, { recursive: true });
+});
+
+describe("an intake and a tally on one PostgreSQL", () => {
+  let intake: RunningService;
+  let tally: RunningService;
+
+  it("start in any order; the intake needs neither keys nor a token", async () => {
+    intake = await start("intake", {});
+    expect(Object.keys(intake).sort()).toEqual(["ended", "process", "role", "url"]);
+    tally = await start("tally", ADMIN, "--url", intake.url, "--key-file", "tally.keys");
+    expect(tally).toMatchObject({ role: "tally", keyFile: join(folder, "tally.keys") });
+    expect(tally.operatorKey).toMatch(/^ed25519:/);
+  }, 60_000);
+
+  // Windows of ten seconds can be over before a busy machine is done.
+  it("release what devices told the intake", { retry: 2, timeout: 120_000 }, () => {
+    const runJson = <T>(...args: string[]): T => {
+      const { status, stdout, stderr } = letheWith({ cwd: folder, env: ADMIN }, ...args, "--json");
+      expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
+      return JSON.parse(stdout) as T;
+    };
+    runJson("task", "create", "task.json", "--server", tally.url);
+    const devices = ["--server", intake.url, "--task", "kiosk", "--devices", "20"];
+    const { window } = runJson<{ window: number }>("simulate", ...devices);
+    const release = ["kiosk", "--server", intake.url, "--window", `${window}`, "--wait"];
+    expect(runJson<Release>("results", ...release)).toMatchObject({ status: "released", received: 20 });
+  });
+
+  it("say who does what one of them does not", async () => {
+    const { status, stderr } = letheWith({ cwd: folder, env: ADMIN }, "task", "list", "--server", intake.url);
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: expect.stringMatching(/^error: .*this process is an intake; the admin asks a tally\n$/),
+    });
+    const path = `${tally.url}/v1/tasks/kiosk/windows/0/devices`;
+    const response = await fetch(path, { method: "POST" });
+    expect([response.status, await response.text()]).toEqual([404, expect.stringContaining("devices ask an intake")]);
+  }, 60_000);
+
+  it("a tally with another key file is refused, and says why", () => {
+    const args = ["serve", "--role", "tally", "--port", "0", "--key-file", "other.keys"];
+    const { status, stderr } = letheWith({ cwd: folder, env: { ...database, ...ADMIN } }, ...args);
+    expect(status).toBe(2);
+    expect(stderr).toContain("other.keys is not the one that this database was used with");
+  });
+});

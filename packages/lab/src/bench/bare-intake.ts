@@ -1,0 +1,42 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Pool } from "pg";
+
+/**
+ * The least that takes reports in over HTTP and answers after they are in a database: whatever comes while a batch is being inserted is the
+ * next batch. Nothing is checked. Tells its parent the port.
+ */
+const MOST_TOGETHER = 256;
+const INSERT = "INSERT INTO bare (device, body) SELECT * FROM unnest($1::bytea[], $2::bytea[])";
+
+const pool = new Pool({ connectionString: process.argv[2] as string });
+await pool.query(
+  `CREATE TABLE IF NOT EXISTS bare (device bytea PRIMARY KEY, body bytea NOT NULL) WITH (toast_tuple_target = 8160);
+   ALTER TABLE bare ALTER COLUMN body SET STORAGE EXTERNAL`,
+);
+
+let waiting: { body: Buffer; response: ServerResponse }[] = [];
+let inserting = false;
+
+async function insert(): Promise<void> {
+  inserting = true;
+  while (waiting.length > 0) {
+    const batch = waiting.slice(0, MOST_TOGETHER);
+    waiting = waiting.slice(MOST_TOGETHER);
+    const devices = batch.map(() => Buffer.from(crypto.getRandomValues(new Uint8Array(16))));
+    await pool.query({ name: "insert", text: INSERT, values: [devices, batch.map(({ body }) => body)] });
+    for (const { response } of batch) response.writeHead(201, { "content-length": 0 }).end();
+  }
+  inserting = false;
+}
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on("data", (chunk: Buffer) => chunks.push(chunk));
+  request.on("end", () => {
+    waiting.push({ body: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), response });
+    if (!inserting) void insert();
+  });
+});
+server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));
+process.on("disconnect", () => process.exit());

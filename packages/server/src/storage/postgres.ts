@@ -1,0 +1,213 @@
+import { LetheError } from "@lethe/core/error";
+import { Pool, type PoolClient, type PoolConfig, type QueryConfig } from "pg";
+import { type Database, DatabaseUnavailable, type Queryable, SESSION_SETTINGS, type SqlValue } from "./database.ts";
+import { migrate } from "./migrations.ts";
+import { BYTEA, readText } from "./values.ts";
+
+const MOST_CONNECTIONS = 10;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A server that fell silent, as one without power does, is given up; what it was asked may or may not have happened. */
+const QUERY_TIMEOUT_MS = 60_000;
+const OLDEST_VERSION = 14;
+/** How often a transaction that got in another's way is tried. */
+const MOST_TRIES = 5;
+
+/**
+ * A process that is stopped in the midst of a transaction holds its locks no longer than this. Plans are made for a few known
+ * statements, which compiling would only delay.
+ */
+const SETTINGS = `${SESSION_SETTINGS}; SET jit = off; SET default_transaction_isolation = 'read committed';
+  SET idle_in_transaction_session_timeout = '30s'`;
+
+/**
+ * A PostgreSQL server, which any number of processes may share. What is committed is on its disk, and on that of a synchronous standby
+ * if it has one.
+ */
+export async function openPostgres(url: string, queryTimeoutMs: number = QUERY_TIMEOUT_MS): Promise<Database> {
+  requireUrl(url);
+  const pool = new Pool(poolConfig(url, queryTimeoutMs));
+  // A connection that breaks while nobody uses it is replaced by the next who asks.
+  pool.on("error", () => undefined);
+  const database = databaseOf(pool);
+  try {
+    await requireSuitable(database);
+    await migrate(database);
+    return database;
+  } catch (error) {
+    await pool.end();
+    if (error instanceof LetheError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new LetheError(
+      "bad-database",
+      `the database of DATABASE_URL cannot be used: ${reason}; is it running, and may this user create tables in it?`,
+    );
+  }
+}
+
+/** Its password is nobody's business: the text is not quoted. */
+function requireUrl(url: string): void {
+  const protocol = URL.canParse(url) ? new URL(url).protocol : "";
+  if (protocol !== "postgres:" && protocol !== "postgresql:") {
+    throw new LetheError("bad-database", "DATABASE_URL is like postgres://user:password@host:5432/database");
+  }
+}
+
+function poolConfig(url: string, queryTimeoutMs: number): PoolConfig {
+  return {
+    connectionString: url,
+    max: MOST_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: queryTimeoutMs,
+    keepAlive: true,
+    application_name: "lethe",
+    types: { getTypeParser: parserOf },
+    onConnect: async (client) => {
+      await client.query(SETTINGS);
+    },
+  };
+}
+
+/** The driver asks for text, and gets bytes as their hexadecimal digits. */
+function parserOf(type: number): (text: string) => unknown {
+  if (type === BYTEA) return (text) => new Uint8Array(Buffer.from(text.slice(2), "hex"));
+  return (text) => readText(type, text);
+}
+
+function databaseOf(pool: Pool): Database {
+  return {
+    query: (sql, values) => retried(() => withConnection(pool, (connection) => connection.query(sql, values))),
+    transaction: (use) => retried(() => withConnection(pool, (connection) => runTransaction(connection, use))),
+    persist: () => retried(() => withConnection(pool, waitForStandby)),
+    close: () => pool.end(),
+  };
+}
+
+/**
+ * A commit whose wait for the standby was cut off, by a restart say, can be read although the standby may not have it. This one comes
+ * after it and waits for both.
+ */
+async function waitForStandby(connection: Queryable): Promise<void> {
+  await connection.query("SELECT pg_logical_emit_message(true, 'lethe', '')");
+}
+
+/** A connection that broke is not used again. */
+async function withConnection<T>(pool: Pool, use: (connection: Queryable) => Promise<T>): Promise<T> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw unavailable(error);
+  });
+  let isBroken = false;
+  const onError = (): void => {
+    isBroken = true;
+  };
+  client.on("error", onError);
+  try {
+    return await use(queryableOf(client));
+  } catch (error) {
+    isBroken ||= error instanceof DatabaseUnavailable;
+    throw error;
+  } finally {
+    client.off("error", onError);
+    client.release(isBroken);
+  }
+}
+
+/** The texts are the program's own: there are as many as it has statements, and lengths of reports. */
+const names = new Map<string, string>();
+
+function nameOf(sql: string): string {
+  const name = names.get(sql) ?? `lethe_${names.size}`;
+  names.set(sql, name);
+  return name;
+}
+
+function queryableOf(client: PoolClient): Queryable {
+  return {
+    query: async <Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> => {
+      try {
+        if (values.length > 0) {
+          return (await client.query({ name: nameOf(sql), text: sql, values: values.map(sent) })).rows as Row[];
+        }
+        // What is asked without values is asked rarely, and may be several statements.
+        const result = await client.query(isLong(sql) ? patiently(sql) : sql);
+        return ((Array.isArray(result) ? result.at(-1) : result)?.rows ?? []) as Row[];
+      } catch (error) {
+        throw isUnavailable(error) ? unavailable(error) : error;
+      }
+    },
+  };
+}
+
+/** Removing what is left of a large window takes its time. */
+const LONGEST_MS = 3_600_000;
+
+const isLong = (sql: string): boolean => sql.startsWith("VACUUM");
+
+/** The driver knows this setting of a query; its types do not. */
+const patiently = (sql: string): QueryConfig => ({ text: sql, query_timeout: LONGEST_MS }) as QueryConfig;
+
+function sent(value: SqlValue): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.length) : value;
+}
+
+async function runTransaction<T>(connection: Queryable, use: (transaction: Queryable) => Promise<T>): Promise<T> {
+  await connection.query("BEGIN");
+  let result: T;
+  try {
+    result = await use(connection);
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable)) await connection.query("ROLLBACK");
+    throw error;
+  }
+  await connection.query("COMMIT");
+  return result;
+}
+
+/** Two that wait for each other, or that cannot both happen: one of them is rolled back, and tried again. */
+const INTERFERENCE = new Set(["40001", "40P01"]);
+
+async function retried<T>(use: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await use();
+    } catch (error) {
+      if (!INTERFERENCE.has(codeOf(error)) || tries === MOST_TRIES) throw error;
+    }
+  }
+}
+
+/**
+ * Broken or refused connections, a server that stops, starts, or became a standby, a transaction ended from outside, no room. Errors
+ * without a code are the driver's own, about connections.
+ */
+function isUnavailable(error: unknown): boolean {
+  if (error instanceof RangeError || error instanceof TypeError) return false;
+  return /^($|08|53|57P|25006|25P03|E[A-Z]+$)/.test(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" ? code : "";
+}
+
+function unavailable(error: unknown): DatabaseUnavailable {
+  // Several, if the host has several addresses.
+  const [first] = (error instanceof AggregateError ? error.errors : [error]) as unknown[];
+  return new DatabaseUnavailable(first instanceof Error ? first.message : String(first), { cause: error });
+}
+
+async function requireSuitable(database: Database): Promise<void> {
+  const [found] = await database.query<{ version: number; commit: string }>(
+    `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('synchronous_commit') AS commit
+     WHERE $1`,
+    [true],
+  );
+  if (!found || found.version < OLDEST_VERSION) {
+    throw new LetheError("bad-database", `PostgreSQL ${OLDEST_VERSION} or later is needed, not ${found?.version}`);
+  }
+  if (found.commit === "off") {
+    throw new LetheError(
+      "bad-database",
+      "synchronous_commit is off in the database: reports that were acknowledged could be lost; set it to on",
+    );
+  }
+}

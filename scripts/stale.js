@@ -1,0 +1,13 @@
+// tsc leaves the outputs of sources that are gone, and a package would ship them.
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+/** Removes them from a package's dist; dist/browser is made anew by bundle.js. */
+export function removeStaleOutputs(folder) {
+  const dist = join(folder, "dist");
+  for (const file of readdirSync(dist, { recursive: true })) {
+    const [, source] = /^(?!browser[\\/])(.*?)(?:\.d\.ts|\.js)$/.exec(file) ?? [];
+    if (source === undefined || existsSync(join(folder, "src", `${source}.ts`))) continue;
+    rmSync(join(dist, file), { force: true });
+  }
+}
