@@ -6,6 +6,7 @@
  * - `bad-signature`: not signed by the key that was expected.
  * - `undecryptable`: a ciphertext that holds no message of the scheme under this key.
  * - `bad-data-folder`, `bad-database`, `bad-key-file`: what a server keeps is not, or no longer, what it can work with.
+ * - `bad-proof`: shares of something that is no bit.
  * - `bad-role`: a process of a service that is asked for what its role does not do, or lacks what it needs.
  * - `bad-state`: what a device kept cannot be used; it begins anew.
  * - `bad-store`: where a device keeps its record cannot be read or written; the message says what to do.
@@ -18,6 +19,7 @@ export type LetheErrorCode =
   | "bad-database"
   | "bad-encoding"
   | "bad-key-file"
+  | "bad-proof"
   | "bad-role"
   | "bad-signature"
   | "bad-state"

@@ -1,0 +1,102 @@
+/**
+ * The field of 2⁶⁴ − 2³² + 1 elements, on pairs of 32-bit words, low word first, in typed arrays: `BigInt` would be ten times slower and
+ * takes time that depends on the value. Every operation reads elements at given places and writes one at a place, which may be the same;
+ * all are below the modulus, before and after.
+ */
+export type Elements = Uint32Array;
+
+/** Words of an element. */
+export const WORDS = 2;
+export const ELEMENT_BYTES = 8;
+
+const WORD = 0x1_0000_0000;
+const MOST = 0xffff_ffff;
+
+export function add(out: Elements, o: number, a: Elements, i: number, b: Elements, j: number): void {
+  const low = (a[i] as number) + (b[j] as number);
+  const high = (a[i + 1] as number) + (b[j + 1] as number) + carry(low);
+  reduceOnce(out, o, low >>> 0, high);
+}
+
+export function subtract(out: Elements, o: number, a: Elements, i: number, b: Elements, j: number): void {
+  const low = (a[i] as number) - (b[j] as number);
+  const borrow = Number(low < 0);
+  const high = (a[i + 1] as number) - (b[j + 1] as number) - borrow;
+  // If it is below zero the modulus is added, which is the same as subtracting 2³² − 1 from what is left modulo 2⁶⁴.
+  const isNegative = Number(high < 0);
+  const lowest = (low >>> 0) + isNegative;
+  out[o] = lowest;
+  out[o + 1] = high - isNegative + carry(lowest);
+}
+
+export function multiply(out: Elements, o: number, a: Elements, i: number, b: Elements, j: number): void {
+  const [a0, a1] = [a[i] as number, a[i + 1] as number];
+  const [b0, b1] = [b[j] as number, b[j + 1] as number];
+  // Four words, each product split so that nothing exceeds 2⁵³.
+  const p00 = Math.imul(a0, b0) >>> 0;
+  const p01 = Math.imul(a0, b1) >>> 0;
+  const p10 = Math.imul(a1, b0) >>> 0;
+  const p11 = Math.imul(a1, b1) >>> 0;
+  const middle = highWord(a0, b0) + p01 + p10;
+  const upper = highWord(a0, b1) + highWord(a1, b0) + p11 + Math.floor(middle / WORD);
+  const w2 = upper >>> 0;
+  const w3 = highWord(a1, b1) + Math.floor(upper / WORD);
+  // 2⁶⁴ = 2³² − 1 and 2⁹⁶ = −1: the words are w0 − w2 − w3 and w1 + w2.
+  const low = p00 - w2 - w3;
+  const lowest = low >>> 0;
+  const high = (middle >>> 0) + w2 + Math.floor(low / WORD);
+  normalize(out, o, lowest, high);
+}
+
+/** The high word of a product of two words. */
+function highWord(a: number, b: number): number {
+  const [aLow, aHigh] = [a & 0xffff, a >>> 16];
+  const [bLow, bHigh] = [b & 0xffff, b >>> 16];
+  const middle = aLow * bHigh + aHigh * bLow + Math.floor((aLow * bLow) / 0x1_0000);
+  return aHigh * bHigh + Math.floor(middle / 0x1_0000);
+}
+
+const carry = (low: number): number => Number(low > MOST);
+
+/** Of less than twice the modulus. */
+function reduceOnce(out: Elements, o: number, low: number, high: number): void {
+  const isTooLarge = Number(high > MOST || (high === MOST && low > 0));
+  // Less the modulus: more by 2³² − 1, modulo 2⁶⁴.
+  const lowest = low - isTooLarge;
+  out[o] = lowest;
+  out[o + 1] = high + isTooLarge - Number(lowest < 0);
+}
+
+/** Where the high word is anything from −2 to twice a word. */
+function normalize(out: Elements, o: number, low: number, high: number): void {
+  const isNegative = Number(high < 0);
+  // The modulus more, if it is below zero.
+  const lowest = low + isNegative;
+  const highest = high + isNegative * MOST + carry(lowest);
+  reduceOnce(out, o, lowest >>> 0, highest);
+}
+
+/** False if the bytes, low one first, are not an element. */
+export function read(out: Elements, o: number, bytes: Uint8Array, at: number): boolean {
+  const word = (from: number): number =>
+    ((bytes[from] as number) |
+      ((bytes[from + 1] as number) << 8) |
+      ((bytes[from + 2] as number) << 16) |
+      ((bytes[from + 3] as number) << 24)) >>>
+    0;
+  const [low, high] = [word(at), word(at + 4)];
+  out[o] = low;
+  out[o + 1] = high;
+  return high < MOST || low === 0;
+}
+
+export function write(a: Elements, i: number, bytes: Uint8Array, at: number): void {
+  for (let w = 0; w < WORDS; w++) {
+    const word = a[i + w] as number;
+    for (let b = 0; b < 4; b++) bytes[at + 4 * w + b] = word >>> (8 * b);
+  }
+}
+
+export function isEqual(a: Elements, i: number, b: Elements, j: number): boolean {
+  return (((a[i] as number) ^ (b[j] as number)) | ((a[i + 1] as number) ^ (b[j + 1] as number))) === 0;
+}
