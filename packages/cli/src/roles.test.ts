@@ -61,7 +61,14 @@ describe("an intake and a tally on one PostgreSQL", () => {
       expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
       return JSON.parse(stdout) as T;
     };
-    runJson("task", "create", "task.json", "--server", tally.url);
+    const created = runJson<{ manifest: { servers: { url: string }[] } }>(
+      "task",
+      "create",
+      "task.json",
+      "--server",
+      tally.url,
+    );
+    expect(created.manifest.servers[0]?.url).toBe(intake.url);
     const devices = ["--server", intake.url, "--task", "kiosk", "--devices", "20"];
     const { window } = runJson<{ window: number }>("simulate", ...devices);
     const release = ["kiosk", "--server", intake.url, "--window", `${window}`, "--wait"];
@@ -77,6 +84,31 @@ describe("an intake and a tally on one PostgreSQL", () => {
     const path = `${tally.url}/v1/tasks/kiosk/windows/0/devices`;
     const response = await fetch(path, { method: "POST" });
     expect([response.status, await response.text()]).toEqual([404, expect.stringContaining("devices ask an intake")]);
+  }, 60_000);
+
+  it("an intake that has the admin token answers the admin, and a tally signs", async () => {
+    const second = await start("intake", ADMIN);
+    const run = (env: Record<string, string>, ...args: string[]) =>
+      letheWith({ cwd: folder, env }, "task", ...args, "--server", second.url, "--json");
+    writeFileSync(join(folder, "second.json"), JSON.stringify({ ...TASK, task: "second" }));
+    const created = run(ADMIN, "create", "second.json");
+    expect({ status: created.status, stderr: created.stderr }).toEqual({ status: 0, stderr: "" });
+    const { manifest } = JSON.parse(created.stdout) as { manifest: { servers: { url: string; key: string }[] } };
+    expect(manifest.servers).toEqual([{ role: "tally", url: second.url, key: tally.operatorKey }]);
+    expect(JSON.parse(run(ADMIN, "create", "second.json").stdout)).toMatchObject({ created: false });
+    expect(JSON.parse(run(ADMIN, "list").stdout).tasks).toHaveLength(2);
+    expect(run({ LETHE_ADMIN_TOKEN: "a-token-of-somebody-else" }, "list").status).toBe(2);
+    writeFileSync(join(folder, "third.json"), JSON.stringify({ ...TASK, task: "second", minimumDevices: 7 }));
+    const refused = run(ADMIN, "create", "third.json");
+    expect([refused.status, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining("version 1 of second is there already"),
+    ]);
+    const other = { LETHE_ADMIN_TOKEN: "another-token-than-the-tallies-have" };
+    const stranger = await start("intake", other);
+    writeFileSync(join(folder, "fourth.json"), JSON.stringify({ ...TASK, task: "fourth" }));
+    const unsigned = letheWith({ cwd: folder, env: other }, "task", "create", "fourth.json", "--server", stranger.url);
+    expect([unsigned.status, unsigned.stderr]).toEqual([2, expect.stringContaining("admin token")]);
   }, 60_000);
 
   it("a tally with another key file is refused, and says why", () => {

@@ -13,7 +13,7 @@ import { whyUnusable } from "./text-file.ts";
 interface ServeOptions extends EnrolmentOptions {
   readonly role: Role;
   readonly host: string;
-  readonly port: number;
+  readonly port?: number;
   readonly url?: string;
   readonly data: string;
   readonly keyFile?: string;
@@ -35,7 +35,7 @@ export function addServe(program: Command): void {
         .default("all"),
     )
     .option("--host <address>", "where to listen", "127.0.0.1")
-    .option("--port <n>", "0 takes any that is free", wholeNumber(0, 65_535), 8080)
+    .option("--port <n>", "0 takes any that is free (default: 8080, 0 for a tally)", wholeNumber(0, 65_535))
     .option("--url <url>", "where devices reach it, if that is not where it listens", serviceUrl)
     .addOption(
       new Option("--data <folder>", "the embedded database, unless DATABASE_URL is set")
@@ -64,11 +64,11 @@ export function addServe(program: Command): void {
 
 const HELP = `
 The database is a PostgreSQL server if DATABASE_URL names one (postgres://user:password@host/database), which any number of
-processes may share: intakes, which devices reach and which hold no secret, and tallies, which share one key file and answer the
-admin. Else it is embedded, in the data folder, for one process that does everything.
+processes may share: intakes, which devices reach and which hold no keys, and tallies, which share one key file. Else it is
+embedded, in the data folder, for one process that does everything.
 
 The admin token is taken from LETHE_ADMIN_TOKEN; if that is not set, one is made and kept in the file admin-token in
-the data folder. Logs go to stderr, one JSON object a line. Ends well on Ctrl-C or SIGTERM; a second one ends it at once.`;
+the data folder. An intake without one answers devices only. Logs go to stderr, one JSON object a line. Ends well on Ctrl-C or SIGTERM; a second one ends it at once.`;
 
 async function serve(options: ServeOptions, command: Command): Promise<void> {
   const { role } = options;
@@ -80,52 +80,46 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
     throw failure("--data is for the embedded database, but DATABASE_URL is set: leave out one of them");
   }
   const data = resolve(options.data);
-  const vault = role === "intake" ? undefined : await vaultOf(options, data, databaseUrl);
+  const place: Place = {
+    ...(databaseUrl === undefined ? { data } : { databaseUrl }),
+    ...(role !== "intake" && { keyFile: keyFileOf(options, data, databaseUrl) }),
+  };
+  const adminToken = databaseUrl === undefined ? await adminTokenOf(data) : await sharedToken(role, data);
   const enrolment = await enrolmentRules(options);
   for (const warning of warningsFor(options)) process.stderr.write(`warning: ${warning}\n`);
   const stopped = stopSignal();
-  const prepared: Prepared = {
-    ...(databaseUrl === undefined ? { data } : { databaseUrl }),
-    ...(vault && { keyFile: vault.keyFile, adminToken: vault.adminToken.token }),
-    enrolment,
-  };
-  const service = await open(options, prepared);
+  const service = await open(options, { ...place, ...(adminToken && { adminToken: adminToken.token }), enrolment });
   // Only now is it sure that this is a data folder, and ours.
-  vault?.adminToken.keep();
+  adminToken?.keep();
   const { url, operatorKey } = service;
+  const { databaseUrl: _, ...told } = place;
   console.log(
     options.json
-      ? JSON.stringify({
-          url,
-          role,
-          ...(operatorKey !== undefined && { operatorKey }),
-          ...(databaseUrl === undefined && { data }),
-          ...(vault && { keyFile: vault.keyFile }),
-        })
-      : describe(service, options, { data, databaseUrl, vault }),
+      ? JSON.stringify({ url, role, ...(operatorKey !== undefined && { operatorKey }), ...told })
+      : describe(service, options, place, adminToken),
   );
   await stopped;
   await service.close();
 }
 
-/** What a process has that holds the keys. */
-interface Vault {
-  readonly keyFile: string;
-  readonly adminToken: AdminToken;
-}
+/** Where everything is. */
+type Place = Pick<ServiceOptions, "data" | "databaseUrl" | "keyFile">;
 
-async function vaultOf(options: ServeOptions, data: string, databaseUrl: string | undefined): Promise<Vault> {
+function keyFileOf(options: ServeOptions, data: string, databaseUrl: string | undefined): string {
   const keyFile = resolve(options.keyFile ?? `${data}.keys`);
-  if (databaseUrl !== undefined) {
-    if (process.env.LETHE_ADMIN_TOKEN === undefined) {
-      throw failure("the admin token is missing, which all tallies share: set LETHE_ADMIN_TOKEN");
-    }
-  } else if (isInside(data, keyFile)) {
+  if (databaseUrl === undefined && isInside(data, keyFile)) {
     throw failure(
       `the key file ${keyFile} lies inside the data folder, whose backups must hold no secret: move it out`,
     );
   }
-  return { keyFile, adminToken: await adminTokenOf(data) };
+  return keyFile;
+}
+
+/** Of processes that share a database; an intake can do without. */
+async function sharedToken(role: Role, data: string): Promise<AdminToken | undefined> {
+  if (process.env.LETHE_ADMIN_TOKEN !== undefined) return adminTokenOf(data);
+  if (role === "intake") return undefined;
+  throw failure("the admin token is missing, which all tallies share: set LETHE_ADMIN_TOKEN");
 }
 
 function warningsFor({ dev, url, host, role }: ServeOptions): string[] {
@@ -145,10 +139,11 @@ function warningsFor({ dev, url, host, role }: ServeOptions): string[] {
   ];
 }
 
-type Prepared = Pick<ServiceOptions, "data" | "databaseUrl" | "keyFile" | "adminToken" | "enrolment">;
-
-async function open(options: ServeOptions, prepared: Prepared): Promise<Service> {
-  const { role, host, port, url, trustProxy, threads, keysAhead, dev, abandonLostWindows } = options;
+async function open(
+  options: ServeOptions,
+  prepared: Place & Pick<ServiceOptions, "adminToken" | "enrolment">,
+): Promise<Service> {
+  const { role, host, url, trustProxy, threads, keysAhead, dev, abandonLostWindows } = options;
   const { openService } = await import("@lethe/server");
   const log = pino({ base: null }, pino.destination({ dest: 2, sync: true }));
   try {
@@ -156,7 +151,7 @@ async function open(options: ServeOptions, prepared: Prepared): Promise<Service>
       ...prepared,
       role,
       host,
-      port,
+      port: portOf(options),
       ...(url !== undefined && { url }),
       ...(trustProxy && { trustProxy }),
       log,
@@ -170,11 +165,15 @@ async function open(options: ServeOptions, prepared: Prepared): Promise<Service>
   }
 }
 
+/** Nobody but the admin and monitoring looks for a tally, of which there may be several on a machine. */
+const portOf = ({ role, port }: ServeOptions): number => port ?? (role === "tally" ? 0 : 8080);
+
 /** What the system refuses, in one line. */
-function explained(error: unknown, { host, port }: ServeOptions): unknown {
+function explained(error: unknown, options: ServeOptions): unknown {
   if (!(error instanceof Error && "syscall" in error)) return error;
   const refused = error as NodeJS.ErrnoException;
   const { code = "", path } = refused;
+  const [host, port] = [options.host, portOf(options)];
   if (code === "EADDRINUSE") return failure(`port ${port} of ${host} is in use: choose another with --port`);
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EAI_AGAIN") {
     return failure(`${host} is no address of this machine: choose another with --host`);
@@ -203,27 +202,27 @@ function realPath(path: string): string {
 function describe(
   { url, operatorKey }: Service,
   { role, url: publicUrl }: ServeOptions,
-  { data, databaseUrl, vault }: { data: string; databaseUrl: string | undefined; vault: Vault | undefined },
+  { data, keyFile }: Place,
+  adminToken: AdminToken | undefined,
 ): string {
+  const lines: readonly (readonly [string, string | undefined])[] = [
+    ["devices use", publicUrl],
+    ["operator key", operatorKey === undefined ? "none yet: start a tally" : `${operatorKey}   (devices pin it)`],
+    ["data", data ?? "PostgreSQL, at DATABASE_URL"],
+    ["keys", keyFile && `${keyFile}   (back it up apart from the data)`],
+    ["admin token", adminToken?.source],
+  ];
   return [
     `Lethe listens at ${url}${role === "all" ? "" : ` (${role})`}`,
-    ...(publicUrl === undefined ? [] : [`  devices use    ${publicUrl}`]),
-    `  operator key   ${operatorKey === undefined ? "none yet: start a tally" : `${operatorKey}   (devices pin it)`}`,
-    `  data           ${databaseUrl === undefined ? data : "PostgreSQL, at DATABASE_URL"}`,
-    ...(vault
-      ? [
-          `  keys           ${vault.keyFile}   (back it up apart from the data)`,
-          `  admin token    ${vault.adminToken.source}`,
-          `Next: ${nextStep(url, data, vault)}`,
-        ]
-      : []),
+    ...lines.flatMap(([name, value]) => (value === undefined ? [] : [`  ${name.padEnd(14)} ${value}`])),
+    ...(adminToken ? [`Next: ${nextStep(url, data, adminToken)}`] : []),
   ].join("\n");
 }
 
-function nextStep(url: string, data: string, { adminToken }: Vault): string {
-  const isFound = adminToken.source === "LETHE_ADMIN_TOKEN" || data === resolve(process.env.LETHE_DATA ?? DEFAULT_DATA);
+function nextStep(url: string, data: string | undefined, { source }: AdminToken): string {
+  const isFound = source === "LETHE_ADMIN_TOKEN" || data === resolve(process.env.LETHE_DATA ?? DEFAULT_DATA);
   const where = url === DEFAULT_SERVER ? "" : ` --server ${url}`;
-  return `${isFound ? "" : `LETHE_DATA=${quoted(data)} `}lethe task create task.json${where}`;
+  return `${isFound || data === undefined ? "" : `LETHE_DATA=${quoted(data)} `}lethe task create task.json${where}`;
 }
 
 /** For a shell. */

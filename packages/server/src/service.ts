@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { LetheError } from "@lethe/core/error";
+import type { Task } from "@lethe/core/message";
 import { noisedInvalidCount } from "@lethe/core/privacy";
 import { randomnessFrom } from "@lethe/core/randomness";
 import type { FastifyInstance } from "fastify";
@@ -23,8 +24,9 @@ import { lockKeyFile } from "./storage/locks.ts";
 import { claimForOperator, findOperator } from "./storage/operator.ts";
 import { openPostgres } from "./storage/postgres.ts";
 import { createTaskRegistry, type TaskRegistry } from "./storage/tasks.ts";
-import { closeWindow, isUnreleased, unfinishedWindows } from "./storage/windows.ts";
+import { closeWindow, isUnreleased, unfinishedWindows, type WindowIdentity } from "./storage/windows.ts";
 import { createTask } from "./tally/create-task.ts";
+import { answerRequests, forwardTask } from "./tally/forward-task.ts";
 import { type KeyFile, openKeyFile } from "./tally/key-file.ts";
 import { startTally, type Tally } from "./tally/tally.ts";
 import { startThreads } from "./tally/threads.ts";
@@ -42,7 +44,7 @@ export interface ServiceOptions {
   readonly databaseUrl?: string;
   /** All secrets; outside of the data folder, so that a backup of that holds none. An intake has none. */
   readonly keyFile?: string;
-  /** An intake answers no admin. */
+  /** An intake that has one answers the admin, too; tasks are signed by a tally. */
   readonly adminToken?: string;
   readonly host: string;
   /** 0 takes any that is free. */
@@ -103,6 +105,7 @@ const NOT_FOUND: Readonly<Record<Role, string>> = {
 export async function startService(options: ServiceOptions, internals: ServiceInternals = INTERNALS): Promise<Service> {
   const { log, role = "all", clock = Date.now } = options;
   for (const token of options.enrolment?.tokens ?? []) requireToken("an enrolment token", token);
+  if (options.adminToken !== undefined) requireToken("the admin token", options.adminToken);
   const owner = role === "intake" ? undefined : requireOwner(options);
   const database = await openDatabase(options, role);
   const ends = [database.close];
@@ -118,15 +121,17 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     const intake = role === "tally" ? undefined : startIntake({ ...common, ...options, wake: () => vault?.wake() });
     if (intake) ends.push(intake.stop);
     const address = { url: options.url ?? "" };
-    const vault = owner && (await startVault(common, options, internals, owner.keyFile, intake, address));
+    const vault = owner && (await startVault(common, { ...options, ...owner }, internals, intake, address));
     if (vault) ends.push(vault.stop);
 
-    const routes = createApi({ ...common, ...(intake && { intake }), ...(vault && { admin: vault }) });
+    const admin =
+      vault ?? (options.adminToken !== undefined ? remoteAdmin(common, options.adminToken, address) : undefined);
+    const routes = createApi({ ...common, ...(intake && { intake }), ...(admin && { admin }) });
     const app = createHttp({
       ...common,
       routes,
       notFound: NOT_FOUND[role],
-      adminToken: owner?.adminToken,
+      adminToken: options.adminToken,
       trustProxy: options.trustProxy ?? false,
       onRefused: intake?.refused ?? (() => undefined),
       lookForTask: tasks.lookFor,
@@ -160,15 +165,21 @@ interface Vault extends Admin, Tally {}
 
 async function startVault(
   { database, tasks, log, now, metrics }: Common,
-  options: ServiceOptions,
+  options: ServiceOptions & Owner,
   { invalidNoise, pollMilliseconds, leaseSeconds = LEASE_SECONDS }: ServiceInternals,
-  path: string,
   intake: Intake | undefined,
   address: { readonly url: string },
 ): Promise<Vault> {
-  const { development = false } = options;
-  const keyFile = await openKeys(database, tasks, path, options, now());
+  const { development = false, adminToken } = options;
+  const keyFile = await openKeys(database, tasks, options, now());
   const threads = startThreads(options.threads ?? Math.max(1, availableParallelism() - 1));
+  const inTurn = createTurns();
+  const create = async (task: Task, url: string): ReturnType<Admin["createTask"]> => {
+    const made = development ? shortened(task) : task;
+    const created = await inTurn(() => createTask({ database, tasks, keyFile, url, now: now() }, made));
+    await openWindows(database, tasks, keyFile, now(), invalidNoise);
+    return created;
+  };
   const tally = startTally({
     database,
     tasks,
@@ -180,6 +191,7 @@ async function startVault(
     pollMilliseconds: pollMilliseconds ?? (development ? DEVELOPMENT_POLL_MILLISECONDS : POLL_MILLISECONDS),
     leaseSeconds,
     invalidNoise,
+    answerRequests: () => answerRequests(database, adminToken, create),
     isIntakeBusy: intake?.isBusy ?? (() => false),
     beforeClose: intake?.flush ?? (async () => undefined),
     onCounted: metrics.counted,
@@ -188,31 +200,43 @@ async function startVault(
     onReleased: metrics.finished,
   });
   metrics.watch(() => measureBacklog(database, tasks, now()));
-  const inTurn = createTurns();
   return {
     ...tally,
     stop: () => inOrder([tally.stop, threads.close, async () => keyFile.close()]),
     createTask: async (task) => {
-      const made = development ? shortened(task) : task;
-      const parts = { database, tasks, keyFile, url: address.url, now: now() };
-      const created = await inTurn(() => createTask(parts, made));
-      await openWindows(database, tasks, keyFile, now(), invalidNoise);
+      const created = await create(task, address.url);
       tally.wake();
       return created;
     },
     close: async (window) => {
       await intake?.flush();
-      const closed = await closeWindow(database, window.id);
-      if (closed) log.info({ task: window.name, window: window.number }, "closed by hand");
+      await closeByHand(database, log, window);
       tally.wake();
     },
   };
 }
 
-function requireOwner({ keyFile, adminToken }: ServiceOptions): { keyFile: string; adminToken: string } {
+/** What the admin can ask of a process without keys. */
+function remoteAdmin({ database, tasks, log }: Common, adminToken: string, address: { readonly url: string }): Admin {
+  return {
+    createTask: (task) => forwardTask(database, tasks, adminToken, address.url, task),
+    close: (window) => closeByHand(database, log, window),
+  };
+}
+
+async function closeByHand(database: Database, log: Logger, { id, name, number }: WindowIdentity): Promise<void> {
+  if (await closeWindow(database, id)) log.info({ task: name, window: number }, "closed by hand");
+}
+
+/** What a process has that holds the keys. */
+interface Owner {
+  readonly keyFile: string;
+  readonly adminToken: string;
+}
+
+function requireOwner({ keyFile, adminToken }: ServiceOptions): Owner {
   if (keyFile === undefined) throw new LetheError("bad-role", "a tally needs a key file");
   if (adminToken === undefined) throw new LetheError("bad-role", "a tally needs an admin token");
-  requireToken("the admin token", adminToken);
   return { keyFile, adminToken };
 }
 
@@ -241,8 +265,7 @@ async function closeHttp(app: FastifyInstance): Promise<void> {
 async function openKeys(
   database: Database,
   tasks: TaskRegistry,
-  path: string,
-  { databaseUrl, abandonLostWindows }: ServiceOptions,
+  { keyFile: path, databaseUrl, abandonLostWindows }: ServiceOptions & Owner,
   now: number,
 ): Promise<KeyFile> {
   const keyFile = await database.transaction(async (transaction) => {

@@ -4,7 +4,7 @@ import { isProblemCode, type ProblemCode, problemOf } from "@lethe/core/message"
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { isToken } from "../intake/token.ts";
-import { DatabaseUnavailable } from "../storage/database.ts";
+import { Unavailable } from "../storage/database.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Route } from "./route.ts";
 
@@ -89,9 +89,9 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   );
   app.setErrorHandler((error: unknown, request, reply) => {
     const refusal = refusalOf(error);
-    if (error instanceof DatabaseUnavailable) {
+    if (error instanceof Unavailable) {
       reply.header("retry-after", UNAVAILABLE_RETRY_SECONDS);
-      return sendOther(reply, { title: "Unavailable", status: 503, detail: "the database does not answer: try again" });
+      return sendOther(reply, { title: "Unavailable", status: 503, detail: error.advice });
     }
     if (!refusal) {
       // The message may quote what was sent; the stack says where it happened.

@@ -14,8 +14,22 @@ export interface Database extends Queryable {
   close(): Promise<void>;
 }
 
-/** The database does not answer, or not now; what was asked may be asked again later. */
-export class DatabaseUnavailable extends Error {}
+/** Somebody on whom the answer depends is not there, or not now; what was asked may be asked again later. */
+export class Unavailable extends Error {
+  /** What anybody may be told. */
+  readonly advice: string;
+
+  constructor(advice: string, message: string = advice, options?: ErrorOptions) {
+    super(message, options);
+    this.advice = advice;
+  }
+}
+
+export class DatabaseUnavailable extends Unavailable {
+  constructor(message: string, options?: ErrorOptions) {
+    super("the database does not answer: try again", message, options);
+  }
+}
 
 /**
  * For every connection. Statements are planned once, often while their tables are nearly empty, and an embedded database never gathers

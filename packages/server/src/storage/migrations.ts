@@ -78,7 +78,16 @@ const MIGRATIONS: readonly string[] = [
      one boolean PRIMARY KEY DEFAULT true CHECK (one),
      key text NOT NULL
    );
-   INSERT INTO operator (key) SELECT manifest::json -> 'servers' -> 0 ->> 'key' FROM tasks ORDER BY id LIMIT 1;`,
+   INSERT INTO operator (key) SELECT manifest::json -> 'servers' -> 0 ->> 'key' FROM tasks ORDER BY id LIMIT 1;
+   CREATE TABLE task_requests (
+     id bytea PRIMARY KEY,
+     task text NOT NULL,
+     url text NOT NULL,
+     mac bytea NOT NULL,
+     made_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+     taken_until timestamptz,
+     answer text
+   );`,
 ];
 
 /** Brings the schema up to date, or refuses one that a newer version made. */

@@ -12,27 +12,24 @@ const WINDOWS_AHEAD = 2;
 /** Longer ones would fill the memory when many come at once. */
 const MOST_REPORT_BYTES = 1_000_000;
 
+export interface CreateTaskParts {
+  readonly database: Database;
+  readonly tasks: TaskRegistry;
+  readonly keyFile: KeyFile;
+  /** Where devices reach this service. */
+  readonly url: string;
+  readonly now: number;
+}
+
 /**
  * Signs a task and stores it, for ever: a task that is there is never changed. A higher version takes over from a
  * window that no device has enrolled for.
  */
 export async function createTask(
-  {
-    database,
-    tasks,
-    keyFile,
-    url,
-    now,
-  }: {
-    readonly database: Database;
-    readonly tasks: TaskRegistry;
-    readonly keyFile: KeyFile;
-    /** Where devices reach this service. */
-    readonly url: string;
-    readonly now: number;
-  },
+  parts: CreateTaskParts,
   task: Task,
 ): Promise<{ readonly version: TaskVersion; readonly isNew: boolean }> {
+  const { database, tasks, keyFile, url, now } = parts;
   await tasks.refresh();
   const versions = tasks.versions(task.task);
   const same = versions.find(({ manifest }) => manifest.version === task.version);
@@ -61,12 +58,16 @@ export async function createTask(
     );
   }
   const signature = sign(null, Buffer.from(manifest), keyFile.signingKey);
-  await database.query(
-    "INSERT INTO tasks (name, version, from_window, manifest, signature) VALUES ($1, $2, $3, $4, $5)",
+  const added = await database.query(
+    `INSERT INTO tasks (name, version, from_window, manifest, signature) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT DO NOTHING RETURNING id`,
     [task.task, task.version, fromWindow, manifest, signature],
   );
+  // Another process was quicker: look at what it made.
+  if (added.length === 0) return createTask(parts, task);
   await tasks.refresh();
-  return { version: tasks.versions(task.task).at(-1) as TaskVersion, isNew: true };
+  const version = tasks.versions(task.task).find(({ manifest: made }) => made.version === task.version);
+  return { version: version as TaskVersion, isNew: true };
 }
 
 function requireSuccessor(last: Manifest, task: Task): void {

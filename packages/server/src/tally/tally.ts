@@ -18,6 +18,8 @@ export interface TallyParts extends CountingParts {
   readonly invalidNoise: () => number;
   /** Then reports of windows that are still open are counted later: devices wait for intake, nobody waits for the tally. */
   readonly isIntakeBusy: () => boolean;
+  /** Does what was asked of processes that hold no keys. */
+  readonly answerRequests: () => Promise<void>;
   /** Before a window closes, so that its release tells what was refused. */
   readonly beforeClose: () => Promise<void>;
   readonly onLooked: () => void;
@@ -90,6 +92,7 @@ export function startTally(parts: TallyParts): Tally {
  */
 async function lookAround(parts: TallyParts, isStopping: () => boolean): Promise<boolean> {
   const { database, tasks, keyFile, threads, now } = parts;
+  await parts.answerRequests();
   await tasks.refresh();
   keyFile.refresh();
   const open = await openWindows(database, tasks, keyFile, now(), parts.invalidNoise);
