@@ -152,8 +152,11 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
   }
 }
 
+/** All of them, whatever becomes of one; the first failure is told at the end. */
 async function inOrder(steps: readonly (() => Promise<void>)[]): Promise<void> {
-  for (const step of steps) await step();
+  const failures: unknown[] = [];
+  for (const step of steps) await step().catch((error: unknown) => void failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 interface Common extends ApiParts {

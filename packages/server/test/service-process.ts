@@ -24,7 +24,7 @@ import { pino } from "pino";
 import { startService } from ${JSON.stringify(new URL("../dist/service.js", import.meta.url).href)};
 const { leaseSeconds, ...settings } = JSON.parse(process.argv[1]);
 const service = await startService(
-  { ...settings, log: pino({ level: "silent" }), enrolment: { rate: { perSecond: 1e6, burst: 1e6 } } },
+  { ...settings, log: pino({ level: "silent" }), enrolment: { rate: { perSecond: 1e6, burst: 1e6 }, mostPerAddress: 1e6 } },
   { invalidNoise: () => 0, pollMilliseconds: 20, leaseSeconds },
 );
 // The tests have ended, however they did.

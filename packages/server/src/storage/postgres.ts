@@ -6,6 +6,7 @@ import { BYTEA, readText } from "./values.ts";
 
 const MOST_CONNECTIONS = 10;
 const CONNECT_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_MS = 10_000;
 /** A server that fell silent, as one without power does, is given up; what it was asked may or may not have happened. */
 const QUERY_TIMEOUT_MS = 60_000;
 const OLDEST_VERSION = 14;
@@ -59,6 +60,7 @@ function poolConfig(url: string, queryTimeoutMs: number): PoolConfig {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: queryTimeoutMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: "lethe",
     types: { getTypeParser: parserOf },
     onConnect: async (client) => {

@@ -73,7 +73,7 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
   const publicKey = createPublicKey(signingKey).export({ format: "jwk" }).x as string;
   /** On disk first: what cannot be written has not happened. */
   const replace = (next: Content): void => {
-    save(path, next);
+    save(path, next, version);
     version = versionOf(path);
     content = next;
   };
@@ -194,7 +194,7 @@ function readWhole(path: string): string {
 }
 
 /** The new content is whole and on disk before it replaces the old, which is then overwritten as far as the disk allows. */
-function save(path: string, { operator, chain, windows }: Content): void {
+function save(path: string, { operator, chain, windows }: Content, replaced?: string): void {
   const write = (value: Secret<Uint8Array>): string => encodeBase64url(value.reveal());
   const text = JSON.stringify({
     version: 1,
@@ -207,6 +207,11 @@ function save(path: string, { operator, chain, windows }: Content): void {
   const old = existsSync(path) ? openSync(path, "r+") : undefined;
   try {
     writeWhole(unfinished, text);
+    // Whoever stood still until its lock was another's must not undo what that one did.
+    if (replaced !== undefined && versionOf(path) !== replaced) {
+      rmSync(unfinished, { force: true });
+      throw new LetheError("bad-key-file", `another process changed the key file ${path} at the same time`);
+    }
     renameSync(unfinished, path);
     syncFolder(dirname(path));
     if (old !== undefined) writeDurably(old, " ".repeat(fstatSync(old).size));
