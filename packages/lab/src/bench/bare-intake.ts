@@ -7,7 +7,10 @@ import { Pool } from "pg";
  * next batch. Nothing is checked. Tells its parent the port.
  */
 const MOST_TOGETHER = 256;
-const INSERT = "INSERT INTO bare (device, body) SELECT * FROM unnest($1::bytea[], $2::bytea[])";
+/** All bytes of a batch in two values, which nobody turns into text: the quickest way that we know. */
+const INSERT = `INSERT INTO bare (device, body)
+  SELECT substring($2::bytea from i * 16 + 1 for 16), substring($3::bytea from i * $4::int + 1 for $4)
+  FROM generate_series(0, $1::int - 1) AS i`;
 
 const pool = new Pool({ connectionString: process.argv[2] as string });
 await pool.query(
@@ -23,8 +26,10 @@ async function insert(): Promise<void> {
   while (waiting.length > 0) {
     const batch = waiting.slice(0, MOST_TOGETHER);
     waiting = waiting.slice(MOST_TOGETHER);
-    const devices = batch.map(() => Buffer.from(crypto.getRandomValues(new Uint8Array(16))));
-    await pool.query({ name: "insert", text: INSERT, values: [devices, batch.map(({ body }) => body)] });
+    const devices = Buffer.from(crypto.getRandomValues(new Uint8Array(16 * batch.length)));
+    const bodies = Buffer.concat(batch.map(({ body }) => body));
+    const values = [batch.length, devices, bodies, bodies.length / batch.length];
+    await pool.query({ name: "insert", text: INSERT, values });
     for (const { response } of batch) response.writeHead(201, { "content-length": 0 }).end();
   }
   inserting = false;
