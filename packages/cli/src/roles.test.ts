@@ -94,7 +94,7 @@ describe("an intake and a tally on one PostgreSQL", () => {
     const created = run(ADMIN, "create", "second.json");
     expect({ status: created.status, stderr: created.stderr }).toEqual({ status: 0, stderr: "" });
     const { manifest } = JSON.parse(created.stdout) as { manifest: { servers: { url: string; key: string }[] } };
-    expect(manifest.servers).toEqual([{ role: "tally", url: second.url, key: tally.operatorKey }]);
+    expect(manifest.servers).toEqual([{ role: "tally", url: intake.url, key: tally.operatorKey }]);
     expect(JSON.parse(run(ADMIN, "create", "second.json").stdout)).toMatchObject({ created: false });
     expect(JSON.parse(run(ADMIN, "list").stdout).tasks).toHaveLength(2);
     expect(run({ LETHE_ADMIN_TOKEN: "a-token-of-somebody-else" }, "list").status).toBe(2);

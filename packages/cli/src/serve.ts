@@ -86,7 +86,7 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   };
   const adminToken = databaseUrl === undefined ? await adminTokenOf(data) : await sharedToken(role, data);
   const enrolment = await enrolmentRules(options);
-  for (const warning of warningsFor(options)) process.stderr.write(`warning: ${warning}\n`);
+  for (const warning of warningsFor(options, adminToken !== undefined)) process.stderr.write(`warning: ${warning}\n`);
   const stopped = stopSignal();
   const service = await open(options, { ...place, ...(adminToken && { adminToken: adminToken.token }), enrolment });
   // Only now is it sure that this is a data folder, and ours.
@@ -122,19 +122,19 @@ async function sharedToken(role: Role, data: string): Promise<AdminToken | undef
   throw failure("the admin token is missing, which all tallies share: set LETHE_ADMIN_TOKEN");
 }
 
-function warningsFor({ dev, url, host, role }: ServeOptions): string[] {
+function warningsFor({ dev, url, host, role }: ServeOptions, isAdmin: boolean): string[] {
+  const isUnknown = url === undefined && isAdmin;
   return [
     ...(dev
       ? [
           "DEVELOPMENT. Every task that is created gets windows of seconds, and is released for a handful of devices. Never for people's data.",
         ]
       : []),
-    ...(url === undefined && role !== "intake" && (role === "tally" || ["0.0.0.0", "::"].includes(host))
-      ? [
-          role === "tally"
-            ? "without --url, the manifests of tasks tell devices the address of this tally, which enrols none."
-            : "without --url, the manifests of tasks tell devices an address of this machine only.",
-        ]
+    ...(isUnknown && role === "tally"
+      ? ["without --url, the manifests of tasks tell devices the address of this tally, which enrols none."]
+      : []),
+    ...(isUnknown && role !== "tally" && (role === "intake" || ["0.0.0.0", "::"].includes(host))
+      ? ["without --url, the manifests of tasks tell devices an address of this machine only."]
       : []),
   ];
 }

@@ -1,6 +1,7 @@
+import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { LetheError } from "@lethe/core/error";
-import type { Task } from "@lethe/core/message";
+import type { SignedManifest, Task } from "@lethe/core/message";
 import { noisedInvalidCount } from "@lethe/core/privacy";
 import { randomnessFrom } from "@lethe/core/randomness";
 import type { FastifyInstance } from "fastify";
@@ -23,8 +24,8 @@ import type { Database } from "./storage/database.ts";
 import { lockKeyFile } from "./storage/locks.ts";
 import { claimForOperator, findOperator } from "./storage/operator.ts";
 import { openPostgres } from "./storage/postgres.ts";
-import { createTaskRegistry, type TaskRegistry } from "./storage/tasks.ts";
-import { closeWindow, isUnreleased, unfinishedWindows, type WindowIdentity } from "./storage/windows.ts";
+import { createTaskRegistry } from "./storage/tasks.ts";
+import { closeWindow, findWindow, isUnreleased, unfinishedWindows, type WindowIdentity } from "./storage/windows.ts";
 import { createTask } from "./tally/create-task.ts";
 import { answerRequests, forwardTask } from "./tally/forward-task.ts";
 import { type KeyFile, openKeyFile } from "./tally/key-file.ts";
@@ -115,17 +116,21 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     return ended;
   };
   try {
-    const tasks = createTaskRegistry(database);
+    const keyFile = owner && (await openKeys(database, { ...options, ...owner }));
+    if (keyFile) ends.push(async () => keyFile.close());
+    const tasks = createTaskRegistry(database, keyFile && requireSignedBy(keyFile.signingKey));
     await tasks.refresh();
     const common: Common = { database, tasks, log, now: () => clock() / 1000, metrics: createMetrics() };
+    if (keyFile) await requireSecrets(common, keyFile, options.abandonLostWindows ?? false);
     const intake = role === "tally" ? undefined : startIntake({ ...common, ...options, wake: () => vault?.wake() });
     if (intake) ends.push(intake.stop);
-    const address = { url: options.url ?? "" };
-    const vault = owner && (await startVault(common, { ...options, ...owner }, internals, intake, address));
+    const address: Address = { url: options.url ?? null, listens: "" };
+    const vault = keyFile && owner && startVault(common, keyFile, { ...options, ...owner }, internals, intake, address);
     if (vault) ends.push(vault.stop);
 
     const admin =
-      vault ?? (options.adminToken !== undefined ? remoteAdmin(common, options.adminToken, address) : undefined);
+      vault ??
+      (options.adminToken !== undefined ? remoteAdmin(common, options.adminToken, intake, address) : undefined);
     const routes = createApi({ ...common, ...(intake && { intake }), ...(admin && { admin }) });
     const app = createHttp({
       ...common,
@@ -144,7 +149,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     });
     ends.push(() => closeHttp(app));
     const url = await app.listen({ host: options.host, port: options.port });
-    address.url ||= url;
+    address.listens = url;
     return { url, operatorKey: await findOperator(database), close };
   } catch (error) {
     await close();
@@ -166,19 +171,21 @@ interface Common extends ApiParts {
 /** The part that holds the keys: it opens and releases by itself, and does what the admin asks. */
 interface Vault extends Admin, Tally {}
 
-async function startVault(
+function startVault(
   { database, tasks, log, now, metrics }: Common,
+  keyFile: KeyFile,
   options: ServiceOptions & Owner,
   { invalidNoise, pollMilliseconds, leaseSeconds = LEASE_SECONDS }: ServiceInternals,
   intake: Intake | undefined,
-  address: { readonly url: string },
-): Promise<Vault> {
+  own: Address,
+): Vault {
   const { development = false, adminToken } = options;
-  const keyFile = await openKeys(database, tasks, options, now());
   const threads = startThreads(options.threads ?? Math.max(1, availableParallelism() - 1));
   const inTurn = createTurns();
-  const create = async (task: Task, url: string): ReturnType<Admin["createTask"]> => {
+  const create = async (task: Task, asked: Readonly<Address>): ReturnType<Admin["createTask"]> => {
     const made = development ? shortened(task) : task;
+    // Devices reach the process that was asked, unless somebody has said otherwise.
+    const url = asked.url ?? own.url ?? asked.listens;
     const created = await inTurn(() => createTask({ database, tasks, keyFile, url, now: now() }, made));
     await openWindows(database, tasks, keyFile, now(), invalidNoise);
     return created;
@@ -194,7 +201,8 @@ async function startVault(
     pollMilliseconds: pollMilliseconds ?? (development ? DEVELOPMENT_POLL_MILLISECONDS : POLL_MILLISECONDS),
     leaseSeconds,
     invalidNoise,
-    answerRequests: () => answerRequests(database, adminToken, create),
+    answerRequests: () =>
+      answerRequests({ database, now, adminToken, operatorKey: keyFile.operatorKey, createTask: create }),
     isIntakeBusy: intake?.isBusy ?? (() => false),
     beforeClose: intake?.flush ?? (async () => undefined),
     onCounted: metrics.counted,
@@ -205,9 +213,9 @@ async function startVault(
   metrics.watch(() => measureBacklog(database, tasks, now()));
   return {
     ...tally,
-    stop: () => inOrder([tally.stop, threads.close, async () => keyFile.close()]),
+    stop: () => inOrder([tally.stop, threads.close]),
     createTask: async (task) => {
-      const created = await create(task, address.url);
+      const created = await create(task, own);
       tally.wake();
       return created;
     },
@@ -220,15 +228,29 @@ async function startVault(
 }
 
 /** What the admin can ask of a process without keys. */
-function remoteAdmin({ database, tasks, log }: Common, adminToken: string, address: { readonly url: string }): Admin {
+function remoteAdmin(
+  common: Common,
+  adminToken: string,
+  intake: Intake | undefined,
+  address: Readonly<Address>,
+): Admin {
   return {
-    createTask: (task) => forwardTask(database, tasks, adminToken, address.url, task),
-    close: (window) => closeByHand(database, log, window),
+    createTask: (task) => forwardTask(common, adminToken, address, task),
+    close: async (window) => {
+      await intake?.flush();
+      await closeByHand(common.database, common.log, window);
+    },
   };
 }
 
 async function closeByHand(database: Database, log: Logger, { id, name, number }: WindowIdentity): Promise<void> {
   if (await closeWindow(database, id)) log.info({ task: name, window: number }, "closed by hand");
+}
+
+/** Where devices reach this process, if the operator has said so; and where it listens, when it does. */
+interface Address {
+  readonly url: string | null;
+  listens: string;
 }
 
 /** What a process has that holds the keys. */
@@ -265,33 +287,51 @@ async function closeHttp(app: FastifyInstance): Promise<void> {
 }
 
 /** The key file, which must belong to the database. */
-async function openKeys(
-  database: Database,
-  tasks: TaskRegistry,
-  { keyFile: path, databaseUrl, abandonLostWindows }: ServiceOptions & Owner,
-  now: number,
-): Promise<KeyFile> {
-  const keyFile = await database.transaction(async (transaction) => {
+async function openKeys(database: Database, { keyFile: path, databaseUrl }: ServiceOptions & Owner): Promise<KeyFile> {
+  return database.transaction(async (transaction) => {
     await lockKeyFile(transaction);
-    const opened = openKeyFile(path, { shared: databaseUrl !== undefined });
-    if ((await claimForOperator(transaction, opened.operatorKey)) === opened.operatorKey) return opened;
-    opened.close();
-    throw new LetheError(
-      "bad-key-file",
-      `the key file ${path} is not the one that this database was used with: restore that, or use another database`,
-    );
-  });
-  try {
-    for (const window of await unfinishedWindows(database)) {
-      if (!isUnreleased(window)) continue;
-      const task = tasks.byId(window.taskId);
-      if (task && abandonLostWindows && !findSecret(keyFile, window)) {
-        await giveUpWindow(database, task, window, Math.floor(now));
-      } else await secretOf(database, keyFile, window);
+    const isFirst = (await findOperator(transaction)) === undefined;
+    const opened = openKeyFile(path, { shared: databaseUrl !== undefined, create: isFirst });
+    try {
+      if ((await claimForOperator(transaction, opened.operatorKey)) !== opened.operatorKey) {
+        throw new LetheError(
+          "bad-key-file",
+          `the key file ${path} is not the one that this database was used with: restore that, or use another database`,
+        );
+      }
+      // A copy that was restored may hold secrets of windows that are released.
+      for (const { task, window } of opened.windows()) {
+        const row = await findWindow(transaction, task, window);
+        if (row && !isUnreleased(row)) opened.destroyWindow(task, window);
+      }
+      return opened;
+    } catch (error) {
+      opened.close();
+      throw error;
     }
-    return keyFile;
-  } catch (error) {
-    keyFile.close();
-    throw error;
+  });
+}
+
+/** Windows that cannot be opened are given up, if that is wanted; else they keep the service from starting. */
+async function requireSecrets(
+  { database, tasks, now }: Common,
+  keyFile: KeyFile,
+  abandonLostWindows: boolean,
+): Promise<void> {
+  for (const window of await unfinishedWindows(database)) {
+    if (!isUnreleased(window)) continue;
+    const task = tasks.byId(window.taskId);
+    if (task && abandonLostWindows && !findSecret(keyFile, window)) {
+      await giveUpWindow(database, task, window, Math.floor(now()));
+    } else await secretOf(database, keyFile, window);
   }
+}
+
+/** What is in the database may come from whoever can write to it. */
+function requireSignedBy(signingKey: KeyObject): (task: SignedManifest) => void {
+  const key = createPublicKey(signingKey);
+  return ({ manifest, signature }) => {
+    if (verify(null, Buffer.from(manifest), key, signature)) return;
+    throw new LetheError("bad-signature", "the database holds a task that this operator has not signed");
+  };
 }

@@ -90,7 +90,10 @@ export function createPrio3Count(shares: number): Prio3Count {
       requireLength("the public share", publicShare, 0);
       requireLength("an input share", inputShare, aggregatorId === 0 ? LEADER_SHARE_BYTES : SEED_BYTES);
       const share = aggregatorId === 0 ? decode(inputShare) : expandShare(ctx, aggregatorId, inputShare);
-      const point = expand(QUERY_RANDOMNESS, ctx, verifyKey, [PROOFS, ...nonce], 1);
+      const binder = new Uint8Array(1 + NONCE_BYTES);
+      binder[0] = PROOFS;
+      binder.set(nonce, 1);
+      const point = expand(QUERY_RANDOMNESS, ctx, verifyKey, binder, 1);
       return {
         state: { outShare: encode(share.subarray(0, WORDS)) },
         verifierShare: encode(query(share, point)),
@@ -216,10 +219,16 @@ function expandShare(ctx: Uint8Array, aggregatorId: number, seed: Uint8Array): E
 
 const VERSION = 18;
 const ALGORITHM = [0, 0, 0, 0, 1] as const;
+/** Version, algorithm, and two bytes for the usage. */
+const TAG_BYTES = 1 + ALGORITHM.length + 2;
 
 /** Uniform elements; eight bytes that are none are passed over. The first block nearly always does: chances are 2⁻³⁰ that it does not. */
-function expand(usage: Usage, ctx: Uint8Array, seed: Uint8Array, binder: readonly number[], length: number): Elements {
-  const tag = [VERSION, ...ALGORITHM, usage >> 8, usage & 255, ...ctx];
+function expand(usage: Usage, ctx: Uint8Array, seed: Uint8Array, binder: ArrayLike<number>, length: number): Elements {
+  const tag = new Uint8Array(TAG_BYTES + ctx.length);
+  tag[0] = VERSION;
+  tag.set(ALGORITHM, 1);
+  tag[TAG_BYTES - 1] = usage;
+  tag.set(ctx, TAG_BYTES);
   const elements = new Uint32Array(length * WORDS);
   for (let blocks = 1; ; blocks++) {
     const stream = xofTurboShake128(seed, tag, binder, blocks * XOF_BLOCK_BYTES);

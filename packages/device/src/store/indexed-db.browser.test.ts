@@ -4,6 +4,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { bundle, chromiumPath, launch, type Site, servePage } from "../../test/browser.ts";
 import type {} from "../../test/browser-store.ts";
 
+/** The plain close of the harness may end the process before its handlers have run. */
+async function closeAsPeopleDo(page: Page): Promise<void> {
+  await Promise.all([page.waitForEvent("close"), page.close({ runBeforeUnload: true })]);
+}
+
 describe.skipIf(!chromiumPath)("the store of browsers", () => {
   let browser: Browser;
   let site: Site;
@@ -128,8 +133,7 @@ describe.skipIf(!chromiumPath)("the store of browsers", () => {
         record[0] = byte;
         addEventListener("pagehide", () => void store.save(record, { durable: false }));
       }, round);
-      // As a person closes a tab; the plain close of the harness may end the process before its handlers have run.
-      if (round % 2) await Promise.all([closing.waitForEvent("close"), closing.close({ runBeforeUnload: true })]);
+      if (round % 2) await closeAsPeopleDo(closing);
       else await closing.goto("about:blank");
       const next = await openTab();
       const found = (): Promise<unknown> =>
@@ -165,7 +169,7 @@ describe.skipIf(!chromiumPath)("the store of browsers", () => {
     // An event that was never acknowledged goes to the next writer, in the end to whoever sent it.
     for (const page of tabs.slice(3)) {
       await isWriter(page);
-      await page.close();
+      await closeAsPeopleDo(page);
     }
     const counts = await load(await openTab());
     expect(counts).toEqual(Array.from({ length: events }, () => 1));

@@ -5,6 +5,7 @@ import { benchPrivacy } from "./privacy.ts";
 import { benchService } from "./service.ts";
 import { benchStatistics } from "./statistic.ts";
 import type { Measurement } from "./stopwatch.ts";
+import { benchTwoServer } from "./two-server.ts";
 
 const json = process.argv.includes("--json");
 /** Enough to see that it works; figures for people come from the whole. */
@@ -21,6 +22,7 @@ report({ name: "noble Ristretto base multiplication", value: unit(), unit: "µs"
 benchEncryption(unit, report);
 benchStatistics(unit, report);
 benchPrivacy(unit, report);
+await benchTwoServer(unit, report);
 await benchService(isShort ? SHORT : { uploads: 20_000, rounds: 3, warmUp: 1 }, report);
 await benchCluster(isShort ? SHORT : { uploads: 10_000, rounds: 2, warmUp: 1 }, report);
 if (json) console.log(JSON.stringify(rows));

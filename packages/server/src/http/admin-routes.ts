@@ -9,7 +9,7 @@ import { json, type Route, route, textOf } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import type { WindowLookup } from "./window-lookup.ts";
 
-/** What only those can do who hold the keys. */
+/** What the operator can ask for. */
 export interface Admin {
   readonly createTask: (task: Task) => Promise<{ version: TaskVersion; isNew: boolean }>;
   /** Closes a window before its time. */

@@ -16,7 +16,7 @@ export interface ApiParts {
   readonly now: () => number;
 }
 
-/** The endpoints, as docs/wire-format.md has them: what devices ask only with an intake, what the operator asks only with a tally. */
+/** The endpoints, as docs/wire-format.md has them: what devices ask and what the operator asks where somebody answers them. */
 export function createApi({
   intake,
   admin,

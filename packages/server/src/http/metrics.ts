@@ -42,14 +42,11 @@ export function createMetrics(): Metrics {
   const received = { stored: reports.labels("stored"), again: reports.labels("again") };
   const counted = counter("lethe_reports_counted_total", "Reports opened and counted");
   const windows = counter("lethe_windows_total", "Windows finished: released, or not-enough", "outcome");
+  let lastLook: Gauge | undefined;
   let measure = async (): Promise<void> => undefined;
   let measuredAt = Number.NEGATIVE_INFINITY;
   const failures = counter("lethe_tally_failures_total", "Times that the tally looked around and something failed");
   const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
-  const lastLook = gauge(
-    "lethe_tally_last_look_seconds",
-    "When the tally last looked around and all went well, Unix time",
-  );
   return {
     request: (method, route, status, seconds) => {
       const ofRoute = known.get(route) ?? new Map<string, { observe(seconds: number): void }[]>();
@@ -64,9 +61,14 @@ export function createMetrics(): Metrics {
     received: (receipt) => received[receipt].inc(),
     counted: (count) => counted.inc(count),
     finished: (outcome) => windows.inc({ outcome }),
-    looked: () => lastLook.setToCurrentTime(),
+    looked: () => lastLook?.setToCurrentTime(),
     failed: () => failures.inc(),
     watch: (backlog) => {
+      lastLook = gauge(
+        "lethe_tally_last_look_seconds",
+        "When the tally last looked around and all went well, Unix time",
+      );
+      lastLook.setToCurrentTime();
       const gauges: readonly [keyof Backlog, Gauge][] = [
         ["reports", gauge("lethe_reports_waiting", "Reports stored and not counted yet")],
         ["keys", gauge("lethe_keys_ready", "Device keys that lie ready, in the window that has fewest")],

@@ -63,7 +63,13 @@ export function startIntake({
       log.error({ reason: lastError.message }, "intake cannot use the database, trying again");
     }
   }
-  const looking = setInterval(() => void look(), LOOK_EVERY_MS);
+  let looking: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    // With a database that does not answer a look takes long.
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+  }, LOOK_EVERY_MS);
 
   return {
     admit: createAdmission(rules, now),
@@ -73,7 +79,8 @@ export function startIntake({
     flush: refusals.flush,
     lastError: () => lastError,
     stop: async () => {
-      clearInterval(looking);
+      clearInterval(timer);
+      await looking;
       // Without a database the last second's counts are lost, as in a crash.
       await refusals.flush().catch((error: Error) => log.error({ reason: error.message }, "refusals are not counted"));
     },

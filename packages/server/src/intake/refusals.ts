@@ -1,8 +1,11 @@
 import { createTurns } from "../in-turn.ts";
-import type { Database } from "../storage/database.ts";
+import { type Database, DatabaseUnavailable } from "../storage/database.ts";
 import { addRefusals } from "../storage/windows.ts";
 
-/** Counts what intake refuses, by reason, and writes the counts now and then; a crash may lose the last second's. */
+/**
+ * Counts what intake refuses, by reason, and writes the counts now and then; a crash, of this process or of the database,
+ * may lose the last second's.
+ */
 export interface RefusalCounter {
   count(name: string, number: number, reason: string): void;
   flush(): Promise<void>;
@@ -25,11 +28,20 @@ export function createRefusalCounter(
     if (counts.size === 0) return;
     // Sorted, so that two processes never wait for each other.
     const taken = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
-    await database.transaction(async (transaction) => {
-      for (const [, refusal] of taken) await addRefusals(transaction, refusal);
-    });
     // What came meanwhile stays.
-    for (const [key, { requests }] of taken) subtract(key, requests);
+    const forget = (): void => {
+      for (const [key, { requests }] of taken) subtract(key, requests);
+    };
+    try {
+      await database.transaction(async (transaction) => {
+        for (const [, refusal] of taken) await addRefusals(transaction, refusal);
+      });
+    } catch (error) {
+      // They may be written or not: rather too few than twice.
+      if (error instanceof DatabaseUnavailable) forget();
+      throw error;
+    }
+    forget();
   }
 
   return {

@@ -1,9 +1,19 @@
+import { randomBytes } from "node:crypto";
 import type { Database, Queryable } from "../storage/database.ts";
 import { lockKeyFile } from "../storage/locks.ts";
 import { addRelease } from "../storage/releases.ts";
 import { lockTally } from "../storage/tallies.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
-import { isUnreleased, lockWindow, readWindow, refusalsOf, type WindowRow } from "../storage/windows.ts";
+import {
+  claimErasure,
+  isUnreleased,
+  lockWindow,
+  markErased,
+  readWindow,
+  refusalsOf,
+  type WindowRow,
+} from "../storage/windows.ts";
+import type { CountingParts } from "../tally/counting.ts";
 import type { KeyFile } from "../tally/key-file.ts";
 import { openTally, type Tally } from "../tally/sealed-tally.ts";
 import type { Threads } from "../tally/threads.ts";
@@ -63,42 +73,59 @@ export async function giveUpWindow(
   });
 }
 
-/** Destroys the window's secret, then everything that devices sent and what was read from it: states of this window can never be opened again. */
+/**
+ * Destroys the window's secret, then everything that devices sent and what was read from it: states of this window can never be opened again.
+ * Of several tallies one erases the rows; whether it was this one, and it is done.
+ */
 export async function eraseWindow(
-  database: Database,
-  keyFile: KeyFile,
+  { database, keyFile, leaseSeconds }: Pick<CountingParts, "database" | "keyFile" | "leaseSeconds">,
   { id, name, number, enrolled }: WindowRow,
-): Promise<void> {
+  isStopping: () => boolean,
+): Promise<boolean> {
   // The release must be there for good before what it was made from is gone for good.
   await database.persist();
-  await database.transaction(async (transaction) => {
+  const isReleased = await database.transaction(async (transaction) => {
     await lockKeyFile(transaction);
+    // A standby that has taken over since the window was read may not know of the release.
+    if (isUnreleased(await readWindow(transaction, id))) return false;
     keyFile.destroyWindow(name, number);
+    return true;
   });
+  if (!isReleased) return false;
+  const eraser = randomBytes(16);
   const slices = enrolled > MOST_AT_ONCE ? MOST_SLICES : 1;
-  for (const table of ["reports", "uncounted", "devices"] as const) await eraseInSlices(database, table, id, slices);
+  for (const table of ["reports", "uncounted", "devices"] as const) {
+    for (let slice = 0; slice < slices; slice++) {
+      // A small window is not left half erased.
+      if (slices > 1 && isStopping()) return false;
+      if (!(await claimErasure(database, id, eraser, leaseSeconds))) return false;
+      await eraseSlice(database, table, id, slice, slices);
+    }
+  }
   for (const table of ["addresses", "tallies"]) await database.query(`DELETE FROM ${table} WHERE window_id = $1`, [id]);
-  await database.query("UPDATE windows SET erased = true WHERE id = $1", [id]);
+  await markErased(database, id);
   // Rows that were deleted stay in the files until their space is used again.
   for (const table of ["reports", "uncounted", "devices", "addresses", "tallies"])
     await database.query(`VACUUM ${table}`);
+  return true;
 }
 
 const MOST_AT_ONCE = 10_000;
 const MOST_SLICES = 256;
 
 /** By the first byte of the device's id: uploads of other windows go on in between. */
-async function eraseInSlices(
+async function eraseSlice(
   database: Queryable,
   table: "reports" | "uncounted" | "devices",
   windowId: number,
+  slice: number,
   slices: number,
 ): Promise<void> {
-  for (let slice = 0; slice < slices; slice++) {
-    const isLast = slice === slices - 1;
-    await database.query(
-      `DELETE FROM ${table} WHERE device >= $1 AND ($2::boolean OR device < $3) AND window_id = $4`,
-      [Uint8Array.of(slice), isLast, Uint8Array.of(isLast ? slice : slice + 1), windowId],
-    );
-  }
+  const isLast = slice === slices - 1;
+  await database.query(`DELETE FROM ${table} WHERE device >= $1 AND ($2::boolean OR device < $3) AND window_id = $4`, [
+    Uint8Array.of(slice),
+    isLast,
+    Uint8Array.of(isLast ? slice : slice + 1),
+    windowId,
+  ]);
 }

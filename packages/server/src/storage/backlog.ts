@@ -1,5 +1,6 @@
-import { timesOf } from "../window-time.ts";
+import { phaseOf } from "../window-time.ts";
 import type { Queryable } from "./database.ts";
+import { countSpareDevices } from "./devices.ts";
 import type { TaskRegistry } from "./tasks.ts";
 import { unfinishedWindows } from "./windows.ts";
 
@@ -15,21 +16,14 @@ export interface Backlog {
 
 export async function measureBacklog(database: Queryable, tasks: TaskRegistry, now: number): Promise<Backlog> {
   const [waiting] = await database.query<{ reports: number }>("SELECT count(*) AS reports FROM uncounted");
-  const spares = await database.query<{ keys: number }>(
-    `SELECT (SELECT count(*) FROM devices WHERE window_id = id AND token_hash IS NULL) AS keys
-     FROM windows WHERE state = $1`,
-    ["collecting"],
+  const unfinished = (await unfinishedWindows(database)).flatMap((window) => {
+    const task = tasks.byId(window.taskId);
+    return task ? [{ ...window, phase: phaseOf(task.manifest, window.number, now) }] : [];
+  });
+  const open = unfinished.filter(({ state, phase }) => state === "collecting" && ["running", "next"].includes(phase));
+  const keys = await Promise.all(open.map(({ id }) => countSpareDevices(database, id)));
+  const overdue = unfinished.filter(
+    ({ state, phase }) => state === "closed" || (state === "collecting" && phase === "over"),
   );
-  const closesBefore = (taskId: number, number: number): boolean => {
-    const task = tasks.byId(taskId);
-    return task !== undefined && timesOf(task.manifest, number).closes < now;
-  };
-  const overdue = (await unfinishedWindows(database)).filter(
-    ({ state, taskId, number }) => state === "closed" || (state === "collecting" && closesBefore(taskId, number)),
-  );
-  return {
-    reports: waiting?.reports ?? 0,
-    keys: Math.min(...spares.map(({ keys }) => keys)),
-    windows: overdue.length,
-  };
+  return { reports: waiting?.reports ?? 0, keys: Math.min(...keys), windows: overdue.length };
 }

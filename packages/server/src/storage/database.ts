@@ -31,6 +31,23 @@ export class DatabaseUnavailable extends Unavailable {
   }
 }
 
+/** On a connection that nobody else uses meanwhile. */
+export async function runTransaction<T>(
+  connection: Queryable,
+  use: (transaction: Queryable) => Promise<T>,
+): Promise<T> {
+  await connection.query("BEGIN");
+  let result: T;
+  try {
+    result = await use(connection);
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable)) await connection.query("ROLLBACK");
+    throw error;
+  }
+  await connection.query("COMMIT");
+  return result;
+}
+
 /**
  * For every connection. Statements are planned once, often while their tables are nearly empty, and an embedded database never gathers
  * statistics: without these the planner may settle on reading whole windows, dead rows included.

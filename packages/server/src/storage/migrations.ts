@@ -79,10 +79,10 @@ const MIGRATIONS: readonly string[] = [
      key text NOT NULL
    );
    INSERT INTO operator (key) SELECT manifest::json -> 'servers' -> 0 ->> 'key' FROM tasks ORDER BY id LIMIT 1;
+   ALTER TABLE windows ADD COLUMN erasing_by bytea, ADD COLUMN erasing_until timestamptz;
    CREATE TABLE task_requests (
      id bytea PRIMARY KEY,
-     task text NOT NULL,
-     url text NOT NULL,
+     request text NOT NULL,
      mac bytea NOT NULL,
      made_at timestamptz NOT NULL DEFAULT clock_timestamp(),
      taken_until timestamptz,
@@ -94,7 +94,11 @@ const MIGRATIONS: readonly string[] = [
 export async function migrate(database: Database): Promise<void> {
   await database.transaction(async (transaction) => {
     await lockSchema(transaction);
-    await transaction.query("CREATE TABLE IF NOT EXISTS lethe_schema (step int PRIMARY KEY)");
+    const [found] = await transaction.query<{ isThere: boolean }>(`SELECT to_regclass($1) IS NOT NULL AS "isThere"`, [
+      "lethe_schema",
+    ]);
+    // Who may not make tables may still use those that are there.
+    if (!found?.isThere) await transaction.query("CREATE TABLE lethe_schema (step int PRIMARY KEY)");
     const [row] = await transaction.query<{ step: number | null }>("SELECT max(step) AS step FROM lethe_schema");
     const done = row?.step ?? 0;
     if (done > MIGRATIONS.length) {

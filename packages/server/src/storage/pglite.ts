@@ -2,7 +2,7 @@ import { open, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { createTurns } from "../in-turn.ts";
-import { type Database, isPacked, type Queryable, type SqlValue } from "./database.ts";
+import { type Database, isPacked, runTransaction, type SqlValue } from "./database.ts";
 import type { Answer, Question } from "./pglite-thread.ts";
 
 /**
@@ -69,19 +69,6 @@ export async function openPglite(folder: string): Promise<Database> {
         await ask("close");
       }),
   };
-}
-
-async function runTransaction<T>(connection: Queryable, use: (transaction: Queryable) => Promise<T>): Promise<T> {
-  await connection.query("BEGIN");
-  let result: T;
-  try {
-    result = await use(connection);
-  } catch (error) {
-    await connection.query("ROLLBACK");
-    throw error;
-  }
-  await connection.query("COMMIT");
-  return result;
 }
 
 /** A few at a time: each takes one of the few threads that all file operations share. */

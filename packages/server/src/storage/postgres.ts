@@ -1,6 +1,13 @@
 import { LetheError } from "@lethe/core/error";
-import { Pool, type PoolClient, type PoolConfig, type QueryConfig } from "pg";
-import { type Database, DatabaseUnavailable, type Queryable, SESSION_SETTINGS, type SqlValue } from "./database.ts";
+import { type ClientBase, Pool, type PoolConfig, type QueryConfig } from "pg";
+import {
+  type Database,
+  DatabaseUnavailable,
+  type Queryable,
+  runTransaction,
+  SESSION_SETTINGS,
+  type SqlValue,
+} from "./database.ts";
 import { migrate } from "./migrations.ts";
 import { BYTEA, readText } from "./values.ts";
 
@@ -18,7 +25,7 @@ const MOST_TRIES = 5;
  * statements, which compiling would only delay.
  */
 const SETTINGS = `${SESSION_SETTINGS}; SET jit = off; SET default_transaction_isolation = 'read committed';
-  SET idle_in_transaction_session_timeout = '30s'`;
+  SET idle_in_transaction_session_timeout = '30s'; SET lock_timeout = '50s'`;
 
 /**
  * A PostgreSQL server, which any number of processes may share. What is committed is on its disk, and on that of a synchronous standby
@@ -65,6 +72,7 @@ function poolConfig(url: string, queryTimeoutMs: number): PoolConfig {
     types: { getTypeParser: parserOf },
     onConnect: async (client) => {
       await client.query(SETTINGS);
+      requireDurable(await queryableOf(client).query<Durability>(DURABILITY, [true]));
     },
   };
 }
@@ -122,7 +130,7 @@ function nameOf(sql: string): string {
   return name;
 }
 
-function queryableOf(client: PoolClient): Queryable {
+function queryableOf(client: ClientBase): Queryable {
   return {
     query: async <Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> => {
       try {
@@ -151,19 +159,6 @@ function sent(value: SqlValue): unknown {
   return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.length) : value;
 }
 
-async function runTransaction<T>(connection: Queryable, use: (transaction: Queryable) => Promise<T>): Promise<T> {
-  await connection.query("BEGIN");
-  let result: T;
-  try {
-    result = await use(connection);
-  } catch (error) {
-    if (!(error instanceof DatabaseUnavailable)) await connection.query("ROLLBACK");
-    throw error;
-  }
-  await connection.query("COMMIT");
-  return result;
-}
-
 /** Two that wait for each other, or that cannot both happen: one of them is rolled back, and tried again. */
 const INTERFERENCE = new Set(["40001", "40P01"]);
 
@@ -178,12 +173,13 @@ async function retried<T>(use: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Broken or refused connections, a server that stops, starts, or became a standby, a transaction ended from outside, no room. Errors
+ * Broken or refused connections, a server that stops, starts, or became a standby, a transaction ended from outside, a lock that is not
+ * let go, no room. Errors
  * without a code are the driver's own, about connections.
  */
 function isUnavailable(error: unknown): boolean {
   if (error instanceof RangeError || error instanceof TypeError) return false;
-  return /^($|08|53|57P|25006|25P03|E[A-Z]+$)/.test(codeOf(error));
+  return /^($|08|53|57P|25006|25P03|55P03|E[A-Z]+$)/.test(codeOf(error));
 }
 
 function codeOf(error: unknown): string {
@@ -197,19 +193,26 @@ function unavailable(error: unknown): DatabaseUnavailable {
   return new DatabaseUnavailable(first instanceof Error ? first.message : String(first), { cause: error });
 }
 
+interface Durability {
+  readonly synchronous: string;
+  readonly fsync: string;
+}
+
+/** Asked of every connection: it may lead to a server that took over from another, with settings of its own. */
+const DURABILITY = `SELECT current_setting('synchronous_commit') AS synchronous, current_setting('fsync') AS fsync WHERE $1`;
+
+function requireDurable([found]: readonly Durability[]): void {
+  const off = found?.synchronous === "off" ? "synchronous_commit" : found?.fsync === "off" ? "fsync" : undefined;
+  if (off === undefined) return;
+  throw new Error(`${off} is off in the database: reports that were acknowledged could be lost; set it to on`);
+}
+
 async function requireSuitable(database: Database): Promise<void> {
-  const [found] = await database.query<{ version: number; commit: string }>(
-    `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('synchronous_commit') AS commit
-     WHERE $1`,
+  const [found] = await database.query<{ version: number }>(
+    "SELECT current_setting('server_version_num')::int / 10000 AS version WHERE $1",
     [true],
   );
   if (!found || found.version < OLDEST_VERSION) {
     throw new LetheError("bad-database", `PostgreSQL ${OLDEST_VERSION} or later is needed, not ${found?.version}`);
-  }
-  if (found.commit === "off") {
-    throw new LetheError(
-      "bad-database",
-      "synchronous_commit is off in the database: reports that were acknowledged could be lost; set it to on",
-    );
   }
 }

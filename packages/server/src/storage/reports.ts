@@ -102,4 +102,5 @@ export async function markCounted(
 /** For when everybody who held a lease is dead. */
 export async function endLeases(database: Queryable): Promise<void> {
   await database.query("UPDATE uncounted SET lease = NULL, leased_until = NULL WHERE lease IS NOT NULL");
+  await database.query("UPDATE windows SET erasing_by = NULL, erasing_until = NULL WHERE erasing_by IS NOT NULL");
 }

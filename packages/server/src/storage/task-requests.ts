@@ -1,19 +1,16 @@
 import type { Queryable } from "./database.ts";
 
-/** A task that the admin asks for at a process without keys, for one with keys to sign. */
+/** What the admin asks of a process without keys, for one with keys to do. */
 export interface TaskRequest {
   readonly id: Uint8Array;
-  /** JSON, as the admin sent it. */
-  readonly task: string;
-  /** Where devices reach the process that was asked. */
-  readonly url: string;
+  /** JSON. */
+  readonly request: string;
   /** Shows that it comes from the admin, and not from whoever can write to the database. */
   readonly mac: Uint8Array;
 }
 
-export async function addTaskRequest(database: Queryable, { id, task, url, mac }: TaskRequest): Promise<void> {
-  const values = [id, task, url, mac];
-  await database.query("INSERT INTO task_requests (id, task, url, mac) VALUES ($1, $2, $3, $4)", values);
+export async function addTaskRequest(database: Queryable, { id, request, mac }: TaskRequest): Promise<void> {
+  await database.query("INSERT INTO task_requests (id, request, mac) VALUES ($1, $2, $3)", [id, request, mac]);
 }
 
 /** JSON; undefined if there is none yet. */
@@ -29,7 +26,7 @@ export async function removeTaskRequest(database: Queryable, id: Uint8Array): Pr
 /** One that nobody is answering; those that nobody waits for any more are dropped. */
 export async function takeTaskRequest(database: Queryable, seconds: number): Promise<TaskRequest | undefined> {
   await database.query("DELETE FROM task_requests WHERE made_at < clock_timestamp() - make_interval(secs => $1)", [
-    10 * seconds,
+    60 * seconds,
   ]);
   const [row] = await database.query<TaskRequest>(
     `WITH free AS MATERIALIZED (
@@ -37,7 +34,7 @@ export async function takeTaskRequest(database: Queryable, seconds: number): Pro
        WHERE answer IS NULL AND (taken_until IS NULL OR taken_until < clock_timestamp())
        LIMIT 1 FOR UPDATE SKIP LOCKED)
      UPDATE task_requests SET taken_until = clock_timestamp() + make_interval(secs => $1)
-     FROM free WHERE task_requests.id = free.id RETURNING task_requests.id, task, url, mac`,
+     FROM free WHERE task_requests.id = free.id RETURNING task_requests.id, request, mac`,
     [seconds],
   );
   return row;

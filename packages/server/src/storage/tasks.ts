@@ -9,7 +9,7 @@ import {
   type TaskLayout,
 } from "@lethe/core/message";
 import { createTurns } from "../in-turn.ts";
-import type { Database } from "./database.ts";
+import type { Database, Queryable } from "./database.ts";
 
 /** One version of a task, as it runs. */
 export interface TaskVersion {
@@ -42,7 +42,39 @@ interface Row extends SignedManifest {
   readonly name: string;
 }
 
-export function createTaskRegistry(database: Database): TaskRegistry {
+/** Whether it was added: false if there is that version, or another from that window. */
+export async function addTask(
+  transaction: Queryable,
+  task: {
+    readonly name: string;
+    readonly version: number;
+    readonly fromWindow: number;
+    readonly manifest: string;
+    readonly signature: Uint8Array;
+  },
+): Promise<boolean> {
+  const added = await transaction.query(
+    `INSERT INTO tasks (name, version, from_window, manifest, signature) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT DO NOTHING RETURNING id`,
+    [task.name, task.version, task.fromWindow, task.manifest, task.signature],
+  );
+  return added.length > 0;
+}
+
+/** The version that a window runs under, as the database has it now. */
+export async function findVersionIn(transaction: Queryable, name: string, window: number): Promise<number | undefined> {
+  const [row] = await transaction.query<{ id: number }>(
+    "SELECT id FROM tasks WHERE name = $1 AND from_window <= $2 ORDER BY from_window DESC LIMIT 1",
+    [name, window],
+  );
+  return row?.id;
+}
+
+/** `requireSigned` throws if a manifest is not the operator's; who does not hold the keys leaves that to the devices. */
+export function createTaskRegistry(
+  database: Database,
+  requireSigned: (task: SignedManifest) => void = () => undefined,
+): TaskRegistry {
   const tasks = new Map<string, TaskVersion[]>();
   const byId = new Map<number, TaskVersion>();
   const inTurn = createTurns();
@@ -58,6 +90,7 @@ export function createTaskRegistry(database: Database): TaskRegistry {
   async function add(id: number): Promise<void> {
     const [row] = await database.query<Row>("SELECT name, manifest, signature FROM tasks WHERE id = $1", [id]);
     if (!row) return;
+    requireSigned(row);
     const manifest = parseManifest(row.manifest);
     const layout = layoutOf(manifest);
     const version: TaskVersion = {

@@ -99,6 +99,26 @@ export async function closeWindow(database: Queryable, id: number): Promise<bool
   return rows.length > 0;
 }
 
+/** Whether this one erases the window's rows, for so long: nobody else does, or who did is dead. */
+export async function claimErasure(
+  database: Queryable,
+  id: number,
+  eraser: Uint8Array,
+  seconds: number,
+): Promise<boolean> {
+  const rows = await database.query(
+    `UPDATE windows SET erasing_by = $2, erasing_until = clock_timestamp() + make_interval(secs => $3)
+     WHERE id = $1 AND NOT erased AND (erasing_by = $2 OR erasing_until IS NULL OR erasing_until < clock_timestamp())
+     RETURNING id`,
+    [id, eraser, seconds],
+  );
+  return rows.length > 0;
+}
+
+export async function markErased(database: Queryable, id: number): Promise<void> {
+  await database.query("UPDATE windows SET erased = true WHERE id = $1", [id]);
+}
+
 export async function refusalsOf(database: Queryable, windowId: number): Promise<Refused> {
   const rows = await database.query<{ reason: string; requests: number }>(
     "SELECT reason, requests FROM refusals WHERE window_id = $1 ORDER BY reason",

@@ -10,7 +10,7 @@ import type { KeyFile } from "./key-file.ts";
 import type { BatchSums } from "./opening.ts";
 import { openTally, sealTally } from "./sealed-tally.ts";
 import type { Threads } from "./threads.ts";
-import { secretOf } from "./windows.ts";
+import { secretOf, windowKeysOf } from "./windows.ts";
 
 const FIRST_BATCH = 16;
 const LARGEST_BATCH = 256;
@@ -44,8 +44,7 @@ export async function countReports(
       const reports = await leaseReports(database, window.id, lease, batch, leaseSeconds);
       if (reports.length === 0) return;
       const start = performance.now();
-      const keys = { manifest: task.signed.manifest, window: window.number, windowSecret: windowSecret.reveal() };
-      const sums = await threads.run("open", keys, reports);
+      const sums = await threads.run("open", windowKeysOf(task, window, windowSecret), reports);
       const perReport = (performance.now() - start) / 1000 / reports.length;
       batch = Math.min(Math.max(Math.round(BATCH_SECONDS / perReport), 1), 2 * batch, LARGEST_BATCH);
       const devices = reports.map(({ device }) => device);

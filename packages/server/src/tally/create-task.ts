@@ -1,8 +1,17 @@
 import { sign } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
-import { encodeManifest, layoutOf, type Manifest, parseManifest, reportBytes, type Task } from "@lethe/core/message";
+import {
+  encodeManifest,
+  layoutOf,
+  type Manifest,
+  parseManifest,
+  reportBytes,
+  type Task,
+  type TaskLayout,
+} from "@lethe/core/message";
 import type { Database } from "../storage/database.ts";
-import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
+import { lockKeyFile } from "../storage/locks.ts";
+import { addTask, type TaskRegistry, type TaskVersion } from "../storage/tasks.ts";
 import { nextUnusedWindow } from "../storage/windows.ts";
 import { windowAt, windowSeconds } from "../window-time.ts";
 import type { KeyFile } from "./key-file.ts";
@@ -42,32 +51,33 @@ export async function createTask(
   }
   const last = versions.at(-1)?.manifest;
   if (last) requireSuccessor(last, task);
-  // Whatever the clock says: no window that devices may have keys for.
-  const unused = await nextUnusedWindow(database, task.task);
-  const fromWindow = Math.max(windowAt(task, now) + (last ? WINDOWS_AHEAD : 0), unused, last ? last.fromWindow + 1 : 0);
-  const manifest = encodeManifest({
-    ...task,
-    fromWindow,
-    servers: [{ role: "tally", url, key: keyFile.operatorKey }],
+  const manifestFrom = (fromWindow: number): string =>
+    encodeManifest({ ...task, fromWindow, servers: [{ role: "tally", url, key: keyFile.operatorKey }] });
+  requireShort(layoutOf(parseManifest(manifestFrom(0))));
+  const isAdded = await database.transaction(async (transaction) => {
+    // No tally makes a window meanwhile: whatever the clock says, none of which devices may have keys is the new version's.
+    await lockKeyFile(transaction);
+    const unused = await nextUnusedWindow(transaction, task.task);
+    const earliest = windowAt(task, now) + (last ? WINDOWS_AHEAD : 0);
+    const fromWindow = Math.max(earliest, unused, last ? last.fromWindow + 1 : 0);
+    const manifest = manifestFrom(fromWindow);
+    const signature = sign(null, Buffer.from(manifest), keyFile.signingKey);
+    return addTask(transaction, { name: task.task, version: task.version, fromWindow, manifest, signature });
   });
-  const layout = layoutOf(parseManifest(manifest));
+  // Another process was quicker: look at what it made.
+  if (!isAdded) return createTask(parts, task);
+  await tasks.refresh();
+  const version = tasks.versions(task.task).find(({ manifest }) => manifest.version === task.version);
+  return { version: version as TaskVersion, isNew: true };
+}
+
+function requireShort(layout: TaskLayout): void {
   if (reportBytes(layout) > MOST_REPORT_BYTES) {
     throw new LetheError(
       "bad-task",
       `metrics make reports of ${reportBytes(layout)} bytes, and more than ${MOST_REPORT_BYTES} are not taken: use fewer`,
     );
   }
-  const signature = sign(null, Buffer.from(manifest), keyFile.signingKey);
-  const added = await database.query(
-    `INSERT INTO tasks (name, version, from_window, manifest, signature) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT DO NOTHING RETURNING id`,
-    [task.task, task.version, fromWindow, manifest, signature],
-  );
-  // Another process was quicker: look at what it made.
-  if (added.length === 0) return createTask(parts, task);
-  await tasks.refresh();
-  const version = tasks.versions(task.task).find(({ manifest: made }) => made.version === task.version);
-  return { version: version as TaskVersion, isNew: true };
 }
 
 function requireSuccessor(last: Manifest, task: Task): void {

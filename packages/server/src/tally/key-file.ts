@@ -29,6 +29,8 @@ export interface KeyFile {
   readonly operatorKey: string;
   /** Undefined if it was never made, or is destroyed. */
   windowSecret(task: string, window: number): Secret<Uint8Array> | undefined;
+  /** The windows of which it holds secrets. */
+  windows(): readonly { readonly task: string; readonly window: number }[];
   /** Takes over what others changed; secrets that they destroyed are gone here, too. */
   refresh(): void;
   /** The secret of a window, made by one step of the ratchet if there is none; it is on disk when this returns. */
@@ -55,14 +57,28 @@ interface Content {
 const fresh = (): Uint8Array => new Uint8Array(randomBytes(WINDOW_SECRET_BYTES));
 const nameOf = (task: string, window: number): string => `${task}/${window}`;
 
-/** For this process alone, or for others, too, that open it as `shared`. */
-export function openKeyFile(path: string, { shared = false }: { readonly shared?: boolean } = {}): KeyFile {
+/** For this process alone, or for others, too, that open it as `shared`. One that is not there is made, if that is wanted. */
+export function openKeyFile(
+  path: string,
+  { shared = false, create = true }: { readonly shared?: boolean; readonly create?: boolean } = {},
+): KeyFile {
   const lock = lockFor(path);
   try {
-    if (!existsSync(path)) save(path, { operator: secret(fresh()), chain: secret(fresh()), windows: new Map() });
-    return keyFileOf(path, shared ? undefined : lock);
-  } finally {
+    if (!existsSync(path)) {
+      if (!create) {
+        throw new LetheError(
+          "bad-key-file",
+          `the key file ${path} is missing: restore it, without it open windows are lost`,
+        );
+      }
+      save(path, { operator: secret(fresh()), chain: secret(fresh()), windows: new Map() });
+    }
+    const keyFile = keyFileOf(path, shared ? undefined : lock);
     if (shared) lock.release();
+    return keyFile;
+  } catch (error) {
+    lock.release();
+    throw error;
   }
 }
 
@@ -79,8 +95,13 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
   };
   const reload = (): void => {
     const before = content;
-    version = versionOf(path);
-    content = keepingKnown(load(path), before);
+    const seen = versionOf(path);
+    const loaded = load(path);
+    if (Buffer.compare(loaded.operator.reveal(), before.operator.reveal()) !== 0) {
+      throw new LetheError("bad-key-file", `the key file ${path} is another operator's now: restore it, or start anew`);
+    }
+    content = keepingKnown(loaded, before);
+    version = seen;
     before.chain.reveal().fill(0);
     for (const [name, known] of before.windows) if (content.windows.get(name) !== known) known.reveal().fill(0);
   };
@@ -95,6 +116,11 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
       if (!content.windows.has(nameOf(task, window))) refresh();
       return content.windows.get(nameOf(task, window));
     },
+    windows: () =>
+      [...content.windows.keys()].map((name) => {
+        const [task = "", window] = name.split("/");
+        return { task, window: Number(window) };
+      }),
     refresh,
     openWindow: (task, window) => {
       reload();
@@ -119,7 +145,8 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
 }
 
 /** Secrets that are in memory already are not there twice, so that wiping one leaves none. */
-function keepingKnown({ operator, chain, windows }: Content, { windows: known }: Content): Content {
+function keepingKnown({ operator: copy, chain, windows }: Content, { operator, windows: known }: Content): Content {
+  copy.reveal().fill(0);
   const keep = ([name, read]: [string, Secret<Uint8Array>]): [string, Secret<Uint8Array>] => {
     const before = known.get(name);
     if (!before || Buffer.compare(before.reveal(), read.reveal()) !== 0) return [name, read];

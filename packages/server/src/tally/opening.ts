@@ -1,5 +1,5 @@
 import { type KeyObject, sign } from "node:crypto";
-import { secret } from "@lethe/core/encryption";
+import { commitToWindowSecret, secret } from "@lethe/core/encryption";
 import {
   DEVICE_BYTES,
   decodeReport,
@@ -20,6 +20,11 @@ export interface WindowKeys {
   readonly manifest: string;
   readonly window: number;
   readonly windowSecret: Uint8Array;
+}
+
+/** With a commitment to the secret, so that one that was destroyed meanwhile is noticed. */
+export interface CommittedKeys extends WindowKeys {
+  readonly commitment: Uint8Array;
 }
 
 export interface IssuedKeys {
@@ -55,6 +60,12 @@ function contextOf(text: string): { manifest: Manifest; hash: Uint8Array; layout
     layouts.set(text, known);
   }
   return known;
+}
+
+/** Throws if it is not the secret that the window began with. */
+export function requireCommitted({ windowSecret, commitment }: CommittedKeys): void {
+  const found = commitToWindowSecret(secret(windowSecret));
+  if (Buffer.compare(found, commitment) !== 0) throw new TypeError("the window's secret was destroyed meanwhile");
 }
 
 /** Ids and signed public keys for so many devices to come. */

@@ -92,39 +92,48 @@ export function startTally(parts: TallyParts): Tally {
  */
 async function lookAround(parts: TallyParts, isStopping: () => boolean): Promise<boolean> {
   const { database, tasks, keyFile, threads, now } = parts;
-  await parts.answerRequests();
   await tasks.refresh();
   keyFile.refresh();
   const open = await openWindows(database, tasks, keyFile, now(), parts.invalidNoise);
   const failures: unknown[] = [];
   const attempt = (task: Promise<void>): Promise<void> => task.catch((error: unknown) => void failures.push(error));
+  await attempt(parts.answerRequests());
   let mostMade = 0;
   const fill = async (window: OpenWindow): Promise<void> => {
     mostMade = Math.max(mostMade, await fillPool(database, threads, keyFile, window, parts.keysAhead));
   };
   await allOf(open.map((window) => attempt(fill(window))));
+  let isMore = false;
   for (const window of await unfinishedWindows(database)) {
     if (isStopping()) return false;
     const task = tasks.byId(window.taskId);
-    if (task) await attempt(advance(parts, window, task, isStopping));
+    const go = async (known: TaskVersion): Promise<void> => {
+      if (await advance(parts, window, known, isStopping)) isMore = true;
+    };
+    if (task) await attempt(go(task));
   }
   if (failures.length > 0) throw failures[0];
-  return mostMade > parts.keysAhead / 2;
+  return isMore || mostMade > parts.keysAhead / 2;
 }
 
-/** Takes a window as far as it can go now. */
+/** However many reports come, keys are made and other windows have their turn after so long. */
+const COUNTING_MS = 1000;
+
+/** Takes a window as far as it can go now; whether it was cut off, and there may be more to count. */
 async function advance(
   parts: TallyParts,
   window: WindowRow,
   task: TaskVersion,
   isStopping: () => boolean,
-): Promise<void> {
+): Promise<boolean> {
   const { database, keyFile, threads, log, now } = parts;
   const named = { task: window.name, window: window.number };
+  const erase = async (): Promise<void> => {
+    if (await eraseWindow(parts, window, isStopping)) log.info(named, "window erased");
+  };
   if (!isUnreleased(window)) {
-    await eraseWindow(database, keyFile, window);
-    log.info(named, "window erased");
-    return;
+    await erase();
+    return false;
   }
   const isOver = now() >= timesOf(task.manifest, window.number).closes;
   if (window.state === "collecting" && isOver) {
@@ -132,12 +141,15 @@ async function advance(
     if (await closeWindow(database, window.id)) log.info(named, "window closed");
   }
   const mayWait = window.state === "collecting" && !isOver;
-  const isPaused = (): boolean => isStopping() || (mayWait && parts.isIntakeBusy());
+  const deadline = performance.now() + COUNTING_MS;
+  const isLate = (): boolean => performance.now() > deadline;
+  const isPaused = (): boolean => isStopping() || isLate() || (mayWait && parts.isIntakeBusy());
   await countReports(parts, window, task, isPaused);
-  if (isStopping()) return;
+  if (isStopping()) return false;
   const outcome = await releaseWindow(database, threads, keyFile, task, window.id, Math.floor(now()));
-  if (!outcome) return;
+  if (!outcome) return isLate();
   parts.onReleased(outcome);
   log.info({ ...named, outcome }, "window finished");
-  await eraseWindow(database, keyFile, window);
+  await erase();
+  return false;
 }

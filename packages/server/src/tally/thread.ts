@@ -3,18 +3,19 @@ import { parentPort } from "node:worker_threads";
 import type { TaskPlan } from "@lethe/core/plan";
 import {
   type BatchSums,
+  type CommittedKeys,
   type IssuedKeys,
   issueKeys,
   openReports,
   priceRelease,
   type ReceivedReport,
-  type WindowKeys,
+  requireCommitted,
 } from "./opening.ts";
 
 /** What a thread can be asked, and what it answers. */
 export interface Work {
-  issue(keys: WindowKeys, count: number, signingKey: KeyObject): IssuedKeys[];
-  open(keys: WindowKeys, reports: readonly ReceivedReport[]): BatchSums;
+  issue(keys: CommittedKeys, count: number, signingKey: KeyObject): IssuedKeys[];
+  open(keys: CommittedKeys, reports: readonly ReceivedReport[]): BatchSums;
   price(manifest: string, received: number): TaskPlan;
 }
 export type Call = { [Name in keyof Work]: readonly [Name, ...Parameters<Work[Name]>] }[keyof Work];
@@ -34,6 +35,7 @@ port.on("message", (call: Call) => {
 function perform(call: Call): BatchSums | IssuedKeys[] | TaskPlan {
   if (call[0] === "price") return priceRelease(call[1], call[2]);
   try {
+    requireCommitted(call[1]);
     return call[0] === "issue" ? issueKeys(call[1], call[2], call[3]) : openReports(call[1], call[2]);
   } finally {
     // This thread's own copy.

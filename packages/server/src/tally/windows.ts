@@ -5,10 +5,11 @@ import type { Database, Queryable } from "../storage/database.ts";
 import { addSpareDevices, countSpareDevices } from "../storage/devices.ts";
 import { lockKeyFile } from "../storage/locks.ts";
 import { addTally } from "../storage/tallies.ts";
-import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
+import { findVersionIn, type TaskRegistry, type TaskVersion } from "../storage/tasks.ts";
 import { addWindow, findWindow, isUnreleased, readWindow, type WindowRow } from "../storage/windows.ts";
 import { windowAt } from "../window-time.ts";
 import type { KeyFile } from "./key-file.ts";
+import type { CommittedKeys } from "./opening.ts";
 import { sealTally } from "./sealed-tally.ts";
 import type { Threads } from "./threads.ts";
 
@@ -39,24 +40,28 @@ export async function openWindows(
       if (!task) continue;
       const row =
         (await findWindow(database, name, number)) ?? (await makeWindow(database, keyFile, task, number, noise));
-      if (row.state === "collecting") open.push({ row, task });
+      if (row?.state === "collecting") open.push({ row, task });
     }
   }
   return open;
 }
 
-/** The secret is on disk before the window is known; window and tally come together. Of several tallies one makes it. */
+/**
+ * The secret is on disk before the window is known; window and tally come together. Of several tallies one makes it. Undefined if a new
+ * version of the task, which this process has not seen yet, takes over from this window.
+ */
 function makeWindow(
   database: Database,
   keyFile: KeyFile,
   { id: taskId, manifest: { task: name } }: TaskVersion,
   number: number,
   noise: () => number,
-): Promise<WindowRow> {
+): Promise<WindowRow | undefined> {
   return database.transaction(async (transaction) => {
     await lockKeyFile(transaction);
     const made = await findWindow(transaction, name, number);
     if (made) return made;
+    if ((await findVersionIn(transaction, name, number)) !== taskId) return undefined;
     const windowSecret = keyFile.openWindow(name, number);
     const id = await addWindow(transaction, {
       taskId,
@@ -93,6 +98,12 @@ export async function secretOf(
   );
 }
 
+/** What a thread needs to make keys and to open reports. */
+export function windowKeysOf(task: TaskVersion, window: WindowRow, windowSecret: Secret<Uint8Array>): CommittedKeys {
+  const { number, commitment } = window;
+  return { manifest: task.signed.manifest, window: number, commitment, windowSecret: windowSecret.reveal() };
+}
+
 /** Fills up the pool of device keys of a window, and says how many it lacked. */
 export async function fillPool(
   database: Database,
@@ -104,7 +115,7 @@ export async function fillPool(
   const lacking = keysAhead - (await countSpareDevices(database, row.id));
   const windowSecret = lacking > 0 ? await secretOf(database, keyFile, row) : undefined;
   if (!windowSecret) return 0;
-  const keys = { manifest: task.signed.manifest, window: row.number, windowSecret: windowSecret.reveal() };
+  const keys = windowKeysOf(task, row, windowSecret);
   const chunks = Array.from({ length: Math.ceil(lacking / KEYS_AT_ONCE) }, (_, i) =>
     Math.min(KEYS_AT_ONCE, lacking - i * KEYS_AT_ONCE),
   );
