@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -111,10 +112,17 @@ describe("an intake and a tally on one PostgreSQL", () => {
     expect([unsigned.status, unsigned.stderr]).toEqual([2, expect.stringContaining("admin token")]);
   }, 60_000);
 
-  it("a tally with another key file is refused, and says why", () => {
-    const args = ["serve", "--role", "tally", "--port", "0", "--key-file", "other.keys"];
-    const { status, stderr } = letheWith({ cwd: folder, env: { ...database, ...ADMIN } }, ...args);
-    expect(status).toBe(2);
-    expect(stderr).toContain("other.keys is not the one that this database was used with");
+  it("a tally without the key file, or with another, is refused, and says why", () => {
+    const begin = (): string => {
+      const args = ["serve", "--role", "tally", "--port", "0", "--key-file", "other.keys", "--url", intake.url];
+      const { status, stderr } = letheWith({ cwd: folder, env: { ...database, ...ADMIN } }, ...args);
+      expect(status).toBe(2);
+      return stderr;
+    };
+    expect(begin()).toMatch(/^error: the key file .*other\.keys is missing: restore it.*\n$/);
+    const secret = randomBytes(32).toString("base64url");
+    const keys = { version: 1, operator: secret, chain: secret, windows: {} };
+    writeFileSync(join(folder, "other.keys"), JSON.stringify(keys), { mode: 0o600 });
+    expect(begin()).toMatch(/^error: .*other\.keys is not the one that this database was used with.*\n$/);
   });
 });
