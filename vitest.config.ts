@@ -10,6 +10,8 @@ const ONLY_EMBEDDED = [
   "races",
   "validity-oracle.stat",
   "window-time",
+  "http/cors",
+  "http/openapi",
   "intake/group-commit",
   "intake/network",
   "intake/rate-limit",

@@ -8,7 +8,7 @@ export interface Measurement {
 }
 
 /** Fewer are enough to see that it works. */
-const ROUNDS = process.argv.includes("--short") ? 4 : 12;
+const ROUNDS = process.argv.includes("--short") ? 6 : 12;
 const MILLISECONDS_PER_ROUND = 40;
 /** Preparation is not counted, but it must not make a round much longer. */
 const WALL_MILLISECONDS_PER_ROUND = 200;
