@@ -68,7 +68,8 @@ processes may share: intakes, which devices reach and which hold no keys, and ta
 embedded, in the data folder, for one process that does everything.
 
 The admin token is taken from LETHE_ADMIN_TOKEN; if that is not set, one is made and kept in the file admin-token in
-the data folder. An intake without one answers devices only. Logs go to stderr, one JSON object a line. Ends well on Ctrl-C or SIGTERM; a second one ends it at once.`;
+the data folder. An intake without one answers devices only. Logs go to stderr, one JSON object a line. Ends well on
+Ctrl-C or SIGTERM; a second one ends it at once.`;
 
 async function serve(options: ServeOptions, command: Command): Promise<void> {
   const { role } = options;

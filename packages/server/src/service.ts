@@ -1,7 +1,6 @@
-import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { LetheError } from "@lethe/core/error";
-import type { SignedManifest, Task } from "@lethe/core/message";
+import type { Task } from "@lethe/core/message";
 import { noisedInvalidCount } from "@lethe/core/privacy";
 import { randomnessFrom } from "@lethe/core/randomness";
 import type { FastifyInstance } from "fastify";
@@ -17,21 +16,20 @@ import { createTurns } from "./in-turn.ts";
 import type { EnrolmentRules } from "./intake/admission.ts";
 import { type Intake, startIntake } from "./intake/intake.ts";
 import { requireToken } from "./intake/token.ts";
-import { giveUpWindow } from "./release/finish.ts";
 import { measureBacklog } from "./storage/backlog.ts";
 import { openDataFolder } from "./storage/data-folder.ts";
 import type { Database } from "./storage/database.ts";
-import { lockKeyFile } from "./storage/locks.ts";
-import { claimForOperator, findOperator } from "./storage/operator.ts";
+import { findOperator } from "./storage/operator.ts";
 import { openPostgres } from "./storage/postgres.ts";
 import { createTaskRegistry } from "./storage/tasks.ts";
-import { closeWindow, findWindow, isUnreleased, unfinishedWindows, type WindowIdentity } from "./storage/windows.ts";
+import { closeWindow, type WindowIdentity } from "./storage/windows.ts";
 import { createTask } from "./tally/create-task.ts";
 import { answerRequests, forwardTask } from "./tally/forward-task.ts";
-import { type KeyFile, openKeyFile } from "./tally/key-file.ts";
+import type { KeyFile } from "./tally/key-file.ts";
+import { openKeys, requireSecrets, requireSignedBy } from "./tally/open-keys.ts";
 import { startTally, type Tally } from "./tally/tally.ts";
 import { startThreads } from "./tally/threads.ts";
-import { findSecret, openWindows, secretOf } from "./tally/windows.ts";
+import { openWindows } from "./tally/windows.ts";
 
 /** `intake` takes in what devices send; `tally` holds the keys, opens, releases, and answers the admin; `all` is both. */
 export type Role = "all" | "intake" | "tally";
@@ -116,7 +114,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     return ended;
   };
   try {
-    const keyFile = owner && (await openKeys(database, { ...options, ...owner }));
+    const keyFile = owner && (await openKeys(database, owner.keyFile, options.databaseUrl !== undefined));
     if (keyFile) ends.push(async () => keyFile.close());
     const tasks = createTaskRegistry(database, keyFile && requireSignedBy(keyFile.signingKey));
     await tasks.refresh();
@@ -220,8 +218,7 @@ function startVault(
       return created;
     },
     close: async (window) => {
-      await intake?.flush();
-      await closeByHand(database, log, window);
+      await closeByHand(database, log, intake, window);
       tally.wake();
     },
   };
@@ -236,14 +233,17 @@ function remoteAdmin(
 ): Admin {
   return {
     createTask: (task) => forwardTask(common, adminToken, address, task),
-    close: async (window) => {
-      await intake?.flush();
-      await closeByHand(common.database, common.log, window);
-    },
+    close: (window) => closeByHand(common.database, common.log, intake, window),
   };
 }
 
-async function closeByHand(database: Database, log: Logger, { id, name, number }: WindowIdentity): Promise<void> {
+async function closeByHand(
+  database: Database,
+  log: Logger,
+  intake: Intake | undefined,
+  { id, name, number }: WindowIdentity,
+): Promise<void> {
+  await intake?.flush();
   if (await closeWindow(database, id)) log.info({ task: name, window: number }, "closed by hand");
 }
 
@@ -284,54 +284,4 @@ async function closeHttp(app: FastifyInstance): Promise<void> {
   await app.close();
   clearInterval(idle);
   clearTimeout(impatient);
-}
-
-/** The key file, which must belong to the database. */
-async function openKeys(database: Database, { keyFile: path, databaseUrl }: ServiceOptions & Owner): Promise<KeyFile> {
-  return database.transaction(async (transaction) => {
-    await lockKeyFile(transaction);
-    const isFirst = (await findOperator(transaction)) === undefined;
-    const opened = openKeyFile(path, { shared: databaseUrl !== undefined, create: isFirst });
-    try {
-      if ((await claimForOperator(transaction, opened.operatorKey)) !== opened.operatorKey) {
-        throw new LetheError(
-          "bad-key-file",
-          `the key file ${path} is not the one that this database was used with: restore that, or use another database`,
-        );
-      }
-      // A copy that was restored may hold secrets of windows that are released.
-      for (const { task, window } of opened.windows()) {
-        const row = await findWindow(transaction, task, window);
-        if (row && !isUnreleased(row)) opened.destroyWindow(task, window);
-      }
-      return opened;
-    } catch (error) {
-      opened.close();
-      throw error;
-    }
-  });
-}
-
-/** Windows that cannot be opened are given up, if that is wanted; else they keep the service from starting. */
-async function requireSecrets(
-  { database, tasks, now }: Common,
-  keyFile: KeyFile,
-  abandonLostWindows: boolean,
-): Promise<void> {
-  for (const window of await unfinishedWindows(database)) {
-    if (!isUnreleased(window)) continue;
-    const task = tasks.byId(window.taskId);
-    if (task && abandonLostWindows && !findSecret(keyFile, window)) {
-      await giveUpWindow(database, task, window, Math.floor(now()));
-    } else await secretOf(database, keyFile, window);
-  }
-}
-
-/** What is in the database may come from whoever can write to it. */
-function requireSignedBy(signingKey: KeyObject): (task: SignedManifest) => void {
-  const key = createPublicKey(signingKey);
-  return ({ manifest, signature }) => {
-    if (verify(null, Buffer.from(manifest), key, signature)) return;
-    throw new LetheError("bad-signature", "the database holds a task that this operator has not signed");
-  };
 }

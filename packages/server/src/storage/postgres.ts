@@ -135,7 +135,7 @@ function queryableOf(client: ClientBase): Queryable {
     query: async <Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> => {
       try {
         if (values.length > 0) {
-          return (await client.query({ name: nameOf(sql), text: sql, values: values.map(sent) })).rows as Row[];
+          return (await client.query({ name: nameOf(sql), text: sql, values: [...values] })).rows as Row[];
         }
         // What is asked without values is asked rarely, and may be several statements.
         const result = await client.query(isLong(sql) ? patiently(sql) : sql);
@@ -155,10 +155,6 @@ const isLong = (sql: string): boolean => sql.startsWith("VACUUM");
 /** The driver knows this setting of a query; its types do not. */
 const patiently = (sql: string): QueryConfig => ({ text: sql, query_timeout: LONGEST_MS }) as QueryConfig;
 
-function sent(value: SqlValue): unknown {
-  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.length) : value;
-}
-
 /** Two that wait for each other, or that cannot both happen: one of them is rolled back, and tried again. */
 const INTERFERENCE = new Set(["40001", "40P01"]);
 
@@ -174,8 +170,7 @@ async function retried<T>(use: () => Promise<T>): Promise<T> {
 
 /**
  * Broken or refused connections, a server that stops, starts, or became a standby, a transaction ended from outside, a lock that is not
- * let go, no room. Errors
- * without a code are the driver's own, about connections.
+ * let go, no room. Errors without a code are the driver's own, about connections.
  */
 function isUnavailable(error: unknown): boolean {
   if (error instanceof RangeError || error instanceof TypeError) return false;

@@ -5,7 +5,7 @@ import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import { closeWindow, isUnreleased, unfinishedWindows, type WindowRow } from "../storage/windows.ts";
 import { timesOf } from "../window-time.ts";
 import { type CountingParts, countReports } from "./counting.ts";
-import { fillPool, type OpenWindow, openWindows } from "./windows.ts";
+import { fillPool, openWindows } from "./windows.ts";
 
 export interface TallyParts extends CountingParts {
   readonly tasks: TaskRegistry;
@@ -87,8 +87,8 @@ export function startTally(parts: TallyParts): Tally {
 }
 
 /**
- * Whether to look again at once: an intake of another process cannot wake this one, and is using up the keys. What fails for one window
- * does not hold up the others; the first failure is told at the end.
+ * Whether to look again at once: there is more to count, or keys are being used up by an intake of another process, which cannot wake this
+ * one. What fails for one window does not hold up the others; the first failure is told at the end.
  */
 async function lookAround(parts: TallyParts, isStopping: () => boolean): Promise<boolean> {
   const { database, tasks, keyFile, threads, now } = parts;
@@ -96,24 +96,23 @@ async function lookAround(parts: TallyParts, isStopping: () => boolean): Promise
   keyFile.refresh();
   const open = await openWindows(database, tasks, keyFile, now(), parts.invalidNoise);
   const failures: unknown[] = [];
-  const attempt = (task: Promise<void>): Promise<void> => task.catch((error: unknown) => void failures.push(error));
+  const attempt = <T>(task: Promise<T>): Promise<T | undefined> =>
+    task.catch((error: unknown) => {
+      failures.push(error);
+      return undefined;
+    });
   await attempt(parts.answerRequests());
-  let mostMade = 0;
-  const fill = async (window: OpenWindow): Promise<void> => {
-    mostMade = Math.max(mostMade, await fillPool(database, threads, keyFile, window, parts.keysAhead));
-  };
-  await allOf(open.map((window) => attempt(fill(window))));
-  let isMore = false;
+  const made = await allOf(
+    open.map((window) => attempt(fillPool(database, threads, keyFile, window, parts.keysAhead))),
+  );
+  let isMore = made.some((keys = 0) => keys > parts.keysAhead / 2);
   for (const window of await unfinishedWindows(database)) {
     if (isStopping()) return false;
     const task = tasks.byId(window.taskId);
-    const go = async (known: TaskVersion): Promise<void> => {
-      if (await advance(parts, window, known, isStopping)) isMore = true;
-    };
-    if (task) await attempt(go(task));
+    if (task && (await attempt(advance(parts, window, task, isStopping)))) isMore = true;
   }
   if (failures.length > 0) throw failures[0];
-  return isMore || mostMade > parts.keysAhead / 2;
+  return isMore;
 }
 
 /** However many reports come, keys are made and other windows have their turn after so long. */
