@@ -64,7 +64,7 @@ for (let t = 0, x = 1, y = 0; t < 24; t++) {
 const parity = new Int32Array(10);
 
 /** Keccak-p[1600, 12] (FIPS 202, §3.3). A lane of 64 bits is two words, the low one first; lane x, y is at 2·(x + 5y). */
-function permute(s: Int32Array): void {
+export function permute(s: Int32Array): void {
   for (let round = 0; round < 12; round++) {
     for (let x = 0; x < 10; x++) {
       parity[x] =

@@ -84,10 +84,14 @@ export function read(out: Elements, o: number, bytes: Uint8Array, at: number): b
       ((bytes[from + 2] as number) << 16) |
       ((bytes[from + 3] as number) << 24)) >>>
     0;
-  const [low, high] = [word(at), word(at + 4)];
+  return place(out, o, word(at), word(at + 4));
+}
+
+/** False if the two words, signed or not, are not an element. */
+export function place(out: Elements, o: number, low: number, high: number): boolean {
   out[o] = low;
   out[o + 1] = high;
-  return high < MOST || low === 0;
+  return high >>> 0 < MOST || low === 0;
 }
 
 export function write(a: Elements, i: number, bytes: Uint8Array, at: number): void {

@@ -1,1 +1,2 @@
-export { createPrio3Count, type Prio3Count, prio3Count, type VerifyState } from "./prio3-count.ts";
+export { createPrio3Count, prio3Count } from "./create-prio3-count.ts";
+export type { Prio3Count, VerifyState } from "./prio3-count.ts";

@@ -1,21 +1,44 @@
-import { turboshake128 } from "@noble/hashes/sha3-addons.js";
+import type { Keccak } from "./keccak.ts";
 
-export const XOF_BLOCK_BYTES = 168;
+const RATE = 168;
 const DOMAIN = 1;
+/** The words of a block. */
+export const BLOCK_WORDS: number = RATE / 4;
 
-/** XofTurboShake128 of draft-irtf-cfrg-vdaf: the first bytes of the stream that belongs to a seed, a tag and a binder. */
-export function xofTurboShake128(
-  seed: Uint8Array,
+/**
+ * XofTurboShake128 of draft-irtf-cfrg-vdaf: begins the stream that belongs to a tag, here in two parts, a seed and a binder, whose first
+ * block is then in the state of `keccak`; `permute` brings the next.
+ */
+export function beginStream(
+  keccak: Keccak,
   tag: Uint8Array,
-  binder: ArrayLike<number>,
-  bytes: number,
-): Uint8Array {
-  const input = new Uint8Array(3 + tag.length + seed.length + binder.length);
-  input[0] = tag.length;
-  input[1] = tag.length >> 8;
-  input.set(tag, 2);
-  input[2 + tag.length] = seed.length;
-  input.set(seed, 3 + tag.length);
-  input.set(binder, 3 + tag.length + seed.length);
-  return turboshake128(input, { D: DOMAIN, dkLen: bytes });
+  restOfTag: Uint8Array,
+  seed: Uint8Array,
+  binder: Uint8Array,
+): void {
+  const tagLength = tag.length + restOfTag.length;
+  let at = absorbByte(keccak, 0, tagLength & 0xff);
+  at = absorbByte(keccak, at, tagLength >> 8);
+  at = absorb(keccak, at, tag);
+  at = absorb(keccak, at, restOfTag);
+  at = absorbByte(keccak, at, seed.length);
+  at = absorb(keccak, at, seed);
+  at = absorb(keccak, at, binder);
+  const { bytes } = keccak;
+  bytes[at] = (bytes[at] as number) ^ DOMAIN;
+  bytes[RATE - 1] = (bytes[RATE - 1] as number) ^ 0x80;
+  keccak.permute();
+}
+
+function absorb(keccak: Keccak, from: number, part: Uint8Array): number {
+  let at = from;
+  for (let i = 0; i < part.length; i++) at = absorbByte(keccak, at, part[i] as number);
+  return at;
+}
+
+function absorbByte({ bytes, permute }: Keccak, at: number, byte: number): number {
+  bytes[at] = (bytes[at] as number) ^ byte;
+  if (at < RATE - 1) return at + 1;
+  permute();
+  return 0;
 }
