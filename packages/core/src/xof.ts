@@ -8,10 +8,12 @@ const DOMAIN = 0x1f;
  * hashed alike. With a uniform key of 16 bytes or more as the first part it is a pseudo-random function.
  */
 export function xof(label: string, ...parts: readonly Uint8Array[]): ByteStream {
-  return turboShake128(
-    DOMAIN,
-    [asciiBytes(label), ...parts].flatMap((part) => [lengthPrefix(part.length), part]),
-  );
+  return turboShake128(DOMAIN, lengthPrefixed([asciiBytes(label), ...parts]));
+}
+
+/** Each part after its length: joined, no two lists give the same bytes. */
+export function lengthPrefixed(parts: readonly Uint8Array[]): Uint8Array[] {
+  return parts.flatMap((part) => [lengthPrefix(part.length), part]);
 }
 
 function lengthPrefix(length: number): Uint8Array {

@@ -14,7 +14,8 @@ export interface Estimate {
 /** The two-sided 95% quantile of the normal distribution. */
 const Z95 = 1.959963984540054;
 
-function normalEstimate(estimate: number, standardError: number): Estimate {
+/** An estimate whose error is as good as normal. */
+export function normalEstimate(estimate: number, standardError: number): Estimate {
   return { estimate, standardError, interval: [estimate - Z95 * standardError, estimate + Z95 * standardError] };
 }
 

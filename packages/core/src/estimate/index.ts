@@ -5,4 +5,5 @@ export {
   estimateFromResponses,
   estimateFromUnary,
   estimateMean,
+  normalEstimate,
 } from "./estimate.ts";

@@ -39,6 +39,8 @@ export interface Prio3Count {
   ): { readonly state: VerifyState; readonly verifierShare: Uint8Array };
   /** Throws `bad-proof` if the shares are not those of a bit. */
   verifierSharesToMessage(ctx: Uint8Array, verifierShares: readonly Uint8Array[]): Uint8Array;
+  /** The same question, answered in the same time whatever the answer. */
+  isProven(verifierShares: readonly Uint8Array[]): boolean;
   verifyNext(state: VerifyState, message: Uint8Array): Uint8Array;
   aggregate(outShares: readonly Uint8Array[]): Uint8Array;
   /** How many of `count` bits were 1. */
@@ -101,6 +103,16 @@ export function createPrio3CountOn(keccak: Keccak, shares: number): Prio3Count {
     terms: elements(4),
   };
   const { share, verifier, point } = scratch;
+  function isProven(verifierShares: readonly Uint8Array[]): boolean {
+    requireShares("verifier share", verifierShares, VERIFIER_SHARE_BYTES);
+    try {
+      for (const verifierShare of verifierShares) addDecoded(verifierShare, verifier, scratch);
+      return decide(scratch);
+    } finally {
+      wipe(scratch);
+    }
+  }
+
   return {
     shares,
     randBytes,
@@ -147,15 +159,10 @@ export function createPrio3CountOn(keccak: Keccak, shares: number): Prio3Count {
       }
     },
     verifierSharesToMessage: (_ctx, verifierShares) => {
-      requireShares("verifier share", verifierShares, VERIFIER_SHARE_BYTES);
-      try {
-        for (const verifierShare of verifierShares) addDecoded(verifierShare, verifier, scratch);
-        if (!decide(scratch)) throw new LetheError("bad-proof", "these are not shares of a bit");
-        return EMPTY;
-      } finally {
-        wipe(scratch);
-      }
+      if (!isProven(verifierShares)) throw new LetheError("bad-proof", "these are not shares of a bit");
+      return EMPTY;
     },
+    isProven,
     verifyNext: ({ outShare }, message) => {
       requireLength("the verifier message", message, 0);
       return outShare;
@@ -263,7 +270,8 @@ function evaluateProduct({ share, verifier, point, terms }: Scratch): void {
 function decide({ verifier, terms }: Scratch): boolean {
   multiply(terms, 0, verifier, WORDS, verifier, 2 * WORDS);
   const isProduct = isEqual(terms, 0, verifier, 3 * WORDS);
-  return isEqual(verifier, 0, terms, WORDS) && isProduct;
+  const isZero = isEqual(verifier, 0, terms, WORDS);
+  return isProduct && isZero;
 }
 
 const ONE_PROOF = Uint8Array.of(PROOFS);

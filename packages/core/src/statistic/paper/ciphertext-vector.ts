@@ -1,4 +1,9 @@
-import { type AdditiveScheme, deriveDeviceKeys, deriveDeviceSecretKey } from "../../encryption/index.ts";
+import {
+  type AdditiveScheme,
+  deriveDeviceKeys,
+  deriveDeviceSecretKey,
+  type RerandomizableScheme,
+} from "../../encryption/index.ts";
 import { LetheError, requireLength } from "../../error.ts";
 import type { Randomness } from "../../randomness/index.ts";
 import { join, split } from "../concatenation.ts";
@@ -14,6 +19,12 @@ export interface CounterScheme<PublicKey, SecretKey, Ciphertext>
    */
   open?(secretKey: SecretKey, bytes: Uint8Array): number | undefined;
 }
+
+/** What a device needs of a scheme: nothing that opens, nothing that adds. */
+export type DeviceScheme<PublicKey, Ciphertext> = Omit<
+  RerandomizableScheme<number, PublicKey, never, Ciphertext>,
+  "generateKeys" | "generateSecretKey" | "decrypt" | "encodePublicKey"
+>;
 
 const MOST_CIPHERTEXTS = 10_000;
 
@@ -40,8 +51,8 @@ export interface PaperAlgorithm<Ciphertext> {
  * Runs an algorithm of the paper on a device. The paper writes Rerandomize^t(Enc(·)) so that no path shows how many
  * rerandomizations it took; a scheme that hides them perfectly needs Enc(·) only, so one is required.
  */
-export function paperDevice<PublicKey, SecretKey, Ciphertext>(
-  scheme: CounterScheme<PublicKey, SecretKey, Ciphertext>,
+export function paperDevice<PublicKey, Ciphertext>(
+  scheme: DeviceScheme<PublicKey, Ciphertext>,
   algorithm: PaperAlgorithm<Ciphertext>,
 ): DeviceSide {
   if (!scheme.hidesRerandomizations) {
@@ -128,8 +139,8 @@ function decodeAndDecrypt<P, SecretKey, C>(
   }
 }
 
-function decodeVector<P, S, Ciphertext>(
-  scheme: CounterScheme<P, S, Ciphertext>,
+function decodeVector<P, Ciphertext>(
+  scheme: DeviceScheme<P, Ciphertext>,
   bytes: Uint8Array,
   length: number,
 ): Ciphertext[] {

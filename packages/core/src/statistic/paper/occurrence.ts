@@ -4,41 +4,48 @@ import {
   type RandomizedResponse,
   respond,
 } from "../../privacy/randomized-response.ts";
+import type { Randomness } from "../../randomness/index.ts";
 import { checkOccurrence, type OccurrenceSpec, occurrenceEstimates } from "../occurrence.ts";
 import { areBits, type DeviceSide, type ServerSide } from "../statistic.ts";
 import {
   applyResponses,
   type CounterScheme,
+  type DeviceScheme,
   type PaperAlgorithm,
   paperDevice,
   paperServer,
 } from "./ciphertext-vector.ts";
 
-/** Alg. 2, CountNonZero: one ciphertext a metric, replaced by Enc(1) at every event. */
-function algorithm<C>({ ticks }: OccurrenceSpec, responses: readonly RandomizedResponse[]): PaperAlgorithm<C> {
-  const metrics = responses.length;
+/**
+ * Alg. 2, CountNonZero: one ciphertext a metric, replaced by Enc(1) at every event. With sharings and their proofs for messages it is
+ * Alg. 5. `draw` decides for every metric what to tell at the end.
+ */
+export function occurrenceAlgorithm<C>(
+  ticks: number,
+  metrics: number,
+  draw: (random: Randomness) => readonly (0 | 1 | "keep")[],
+): PaperAlgorithm<C> {
   return {
     ticks,
     eventsPerTick: Number.POSITIVE_INFINITY,
     metrics,
     stateLength: metrics,
     reportLength: metrics,
-    initialize: ({ encrypt }) => responses.map(() => encrypt(0)), // l. 2
+    initialize: ({ encrypt }) => Array.from({ length: metrics }, () => encrypt(0)), // l. 2
     update: (state, metric, { encrypt }) => state.with(metric, encrypt(1)), // l. 6
-    sendToServer: (state, encryptor, random) => {
-      const drawn = responses.map((response) => drawResponse(response, random)); // l. 12–14
-      return applyResponses(state, drawn, encryptor); // l. 15–22
-    },
+    sendToServer: (state, encryptor, random) => applyResponses(state, draw(random), encryptor), // l. 12–22
   };
 }
 
-function responsesOf(spec: OccurrenceSpec): RandomizedResponse[] {
+export function responsesOf(spec: OccurrenceSpec): RandomizedResponse[] {
   checkOccurrence(spec);
   return spec.localEpsilons.map(createRandomizedResponse);
 }
 
-export function paperOccurrenceDevice<P, S, C>(scheme: CounterScheme<P, S, C>, spec: OccurrenceSpec): DeviceSide {
-  return paperDevice(scheme, algorithm(spec, responsesOf(spec)));
+export function paperOccurrenceDevice<P, C>(scheme: DeviceScheme<P, C>, spec: OccurrenceSpec): DeviceSide {
+  const responses = responsesOf(spec);
+  const draw = (random: Randomness) => responses.map((response) => drawResponse(response, random));
+  return paperDevice(scheme, occurrenceAlgorithm(spec.ticks, responses.length, draw));
 }
 
 export function paperOccurrenceServer<P, S, C>(scheme: CounterScheme<P, S, C>, spec: OccurrenceSpec): ServerSide {

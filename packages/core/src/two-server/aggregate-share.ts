@@ -1,0 +1,90 @@
+import { LetheError, requireLength } from "../error.ts";
+import { type DiscreteGaussian, drawDiscreteGaussian } from "../privacy/discrete-gaussian.ts";
+import type { Randomness } from "../randomness/index.ts";
+import { add, ELEMENT_BYTES, type Elements, read, WORDS, write } from "./field64.ts";
+
+/** One server's share of the sums of all devices' answers. */
+export interface AggregateShare {
+  /** Of one device, an element for every answer. */
+  add(outShare: Uint8Array): void;
+  /** Values that everybody may know, in place of a report; at one server only, so that they count once. */
+  addConstant(values: readonly number[]): void;
+  /** Once, before it is given away; nothing where there is none. */
+  addNoise(noise: readonly (DiscreteGaussian | undefined)[], random: Randomness): void;
+  /** As it is to be stored or given away. */
+  encode(): Uint8Array;
+}
+
+export function createAggregateShare(answers: number, stored?: Uint8Array): AggregateShare {
+  const sums: Elements = new Uint32Array(answers * WORDS);
+  const one: Elements = new Uint32Array(WORDS);
+  const addShares = (bytes: Uint8Array): void => {
+    requireLength("a share of the answers", bytes, answers * ELEMENT_BYTES);
+    for (let i = 0; i < answers; i++) {
+      readElement(one, bytes, i);
+      add(sums, i * WORDS, sums, i * WORDS, one, 0);
+    }
+  };
+  const addValue = (i: number, value: number): void => {
+    placeInteger(one, value);
+    add(sums, i * WORDS, sums, i * WORDS, one, 0);
+  };
+  if (stored) addShares(stored);
+  return {
+    add: addShares,
+    addConstant: (values) => {
+      for (const [i, value] of values.entries()) addValue(i, value);
+    },
+    addNoise: (noise, random) => {
+      for (const [i, each] of noise.entries()) {
+        if (each) addValue(i, Number(drawDiscreteGaussian(each, random)));
+      }
+    },
+    encode: () => {
+      const bytes = new Uint8Array(answers * ELEMENT_BYTES);
+      for (let i = 0; i < answers; i++) write(sums, i * WORDS, bytes, i * ELEMENT_BYTES);
+      return bytes;
+    },
+  };
+}
+
+/** The sums that two shares are of; noise may make them negative. */
+export function addAggregateShares(leader: Uint8Array, helper: Uint8Array): number[] {
+  requireLength("the helper's share of the sums", helper, leader.length);
+  const pair = new Uint32Array(2 * WORDS);
+  return Array.from({ length: leader.length / ELEMENT_BYTES }, (_, i) => {
+    readElement(pair.subarray(0, WORDS), leader, i);
+    readElement(pair.subarray(WORDS), helper, i);
+    add(pair, 0, pair, 0, pair, WORDS);
+    return integerOf(pair);
+  });
+}
+
+function readElement(out: Elements, bytes: Uint8Array, i: number): void {
+  if (!read(out, 0, bytes, i * ELEMENT_BYTES)) {
+    throw new LetheError("bad-encoding", "a share of the sums holds what is no field element");
+  }
+}
+
+/** Sums of 10⁹ devices and of the widest noise are far below. */
+const MOST = 2 ** 52;
+const WORD = 2 ** 32;
+/** The modulus is (2³² − 1)·2³² + 1. */
+const HIGH_MODULUS = WORD - 1;
+
+function placeInteger(out: Elements, value: number): void {
+  if (!(Number.isInteger(value) && Math.abs(value) <= MOST)) throw new RangeError(`${value} is no sum of answers`);
+  const size = Math.abs(value);
+  const [low, high] = [size % WORD, Math.floor(size / WORD)];
+  if (value >= 0) out.set([low, high]);
+  // The modulus less the size: (2³² − 1 − high)·2³² + 1 − low.
+  else out.set(low > 1 ? [WORD + 1 - low, HIGH_MODULUS - high - 1] : [1 - low, HIGH_MODULUS - high]);
+}
+
+/** The nearest to zero of the integers that an element stands for. */
+function integerOf(element: Elements): number {
+  const [low, high] = element as unknown as [number, number];
+  const value = high < WORD / 2 ? high * WORD + low : (high - HIGH_MODULUS) * WORD + (low - 1);
+  if (Math.abs(value) > MOST) throw new LetheError("bad-encoding", "these shares are not of one sum");
+  return value;
+}

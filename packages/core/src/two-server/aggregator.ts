@@ -1,0 +1,159 @@
+import { deriveDeviceKeys, deriveDeviceSecretKey } from "../encryption/device-key.ts";
+import { elgamalGroup } from "../encryption/elgamal/elgamal.ts";
+import type { Secret } from "../encryption/secret.ts";
+import { LetheError } from "../error.ts";
+import type { Randomness } from "../randomness/index.ts";
+import { join, split } from "../statistic/concatenation.ts";
+import { asciiBytes } from "../xof.ts";
+import { createAggregateShare } from "./aggregate-share.ts";
+import { HALF_BYTES, KEYS, type OpenedShare, openShare, type ServerRole } from "./shared-bit.ts";
+import type { TwoServerStatistic } from "./statistic.ts";
+import { isValidReport, type PreparedHalf, prepareHalf } from "./verification.ts";
+import { type HalfBinding, unwrapHalf, type WrappingKeys } from "./wrapping.ts";
+
+/** A window of a task. */
+export interface TaskWindow {
+  readonly task: string;
+  readonly window: number;
+}
+
+/** The context of all sharings of a window. A name has no space, so no two windows have the same. */
+export function sharingContext({ task, window }: TaskWindow): Uint8Array {
+  return asciiBytes(`${task} ${window}`);
+}
+
+/** The keys under which a device encrypts for one of the servers: two for the leader's shares, one for the helper's. */
+export function issueShareKeys(
+  role: ServerRole,
+  master: Secret<Uint8Array>,
+  { task, window }: TaskWindow,
+  device: Uint8Array,
+): Uint8Array {
+  const keys = Array.from({ length: KEYS[role] }, (_, index) =>
+    deriveDeviceKeys(elgamalGroup, master, { task, window, device, role, index }),
+  );
+  return join(keys.map(({ publicKey }) => elgamalGroup.encodePublicKey(publicKey)));
+}
+
+/** What one server holds for a window. */
+export interface AggregatorOptions extends TaskWindow {
+  readonly role: ServerRole;
+  /** In the order in which their bits are in a report. */
+  readonly statistics: readonly TwoServerStatistic[];
+  readonly master: Secret<Uint8Array>;
+  readonly wrapping: WrappingKeys;
+  /** The same at both servers, and unknown to devices. */
+  readonly verifyKey: Uint8Array;
+  readonly random: Randomness;
+}
+
+/**
+ * One of the two servers, for one window. It opens and queries a device's report once: the same bytes again get the same answer, others are
+ * refused, because two queries of one sharing at different points tell the bit.
+ */
+export interface Aggregator {
+  /** What to tell the other server. A half that cannot be opened is told, too, and makes the report invalid at both. */
+  prepare(device: Uint8Array, report: Uint8Array, wrapped: Uint8Array): Promise<Uint8Array>;
+  /** Counts the report, or "no event" if it is invalid, once. Whether it is valid is for the servers' eyes only. */
+  conclude(device: Uint8Array, otherVerifier: Uint8Array): boolean;
+  /** This server's share of the sums, with its noise. Afterwards nothing more is counted. */
+  close(): Uint8Array;
+}
+
+interface Received {
+  readonly report: Uint8Array;
+  readonly wrapped: Uint8Array;
+  readonly preparing: Promise<PreparedHalf>;
+  prepared?: PreparedHalf;
+  valid?: boolean;
+}
+
+export function createAggregator(options: AggregatorOptions): Aggregator {
+  const { role, statistics, random } = options;
+  const received = new Map<string, Received>();
+  const aggregate = createAggregateShare(statistics.reduce((sum, { answers }) => sum + answers, 0));
+  let closed: Uint8Array | undefined;
+  const requireOpen = (): void => {
+    if (closed) throw new LetheError("window-closed", "this window's shares are added up: nothing more is counted");
+  };
+
+  async function prepare(device: Uint8Array, report: Uint8Array, wrapped: Uint8Array): Promise<Uint8Array> {
+    const known = received.get(device.join());
+    if (known) {
+      if (!isSame(known.report, report) || !isSame(known.wrapped, wrapped)) {
+        throw new LetheError("report-differs", "this device's report was another: a report is looked into once");
+      }
+      return (await known.preparing).verifier;
+    }
+    requireOpen();
+    // Noted before anything is opened: another report of this device that comes meanwhile is refused.
+    const noted: Received = {
+      report: report.slice(),
+      wrapped: wrapped.slice(),
+      preparing: openAndQuery(options, { device, report }, wrapped),
+    };
+    received.set(device.join(), noted);
+    noted.prepared = await noted.preparing;
+    return noted.prepared.verifier;
+  }
+
+  function conclude(device: Uint8Array, otherVerifier: Uint8Array): boolean {
+    const noted = received.get(device.join());
+    if (!noted?.prepared) throw new LetheError("unknown-device", "no report of this device was prepared");
+    if (noted.valid !== undefined) return noted.valid;
+    requireOpen();
+    const { verifier, outShare } = noted.prepared;
+    const valid =
+      role === "leader"
+        ? isValidReport(statistics, verifier, otherVerifier)
+        : isValidReport(statistics, otherVerifier, verifier);
+    noted.valid = valid;
+    if (valid) aggregate.add(outShare);
+    // The leader's constant is what counts; the helper's share of it is zero.
+    else if (role === "leader") aggregate.addConstant(statistics.flatMap(({ onNoEvent }) => onNoEvent(random)));
+    return valid;
+  }
+
+  function close(): Uint8Array {
+    if (!closed) {
+      const noise = statistics.flatMap(({ answers, serverNoise }) =>
+        Array.from({ length: answers }, (_, i) => serverNoise?.[i]),
+      );
+      aggregate.addNoise(noise, random);
+      closed = aggregate.encode();
+    }
+    return closed;
+  }
+
+  return { prepare, conclude, close };
+}
+
+async function openAndQuery(
+  { role, statistics, master, wrapping, verifyKey, task, window }: AggregatorOptions,
+  { device, report }: Pick<HalfBinding, "device" | "report">,
+  wrapped: Uint8Array,
+): Promise<PreparedHalf> {
+  const half = await unwrapHalf(wrapping, { task, window, device, report, role }, wrapped);
+  const bits = statistics.reduce((sum, { answerOf }) => sum + answerOf.length, 0);
+  const opened =
+    half?.length === bits * HALF_BYTES[role] ? openShares(role, master, { task, window }, device, half) : [];
+  return prepareHalf(statistics, { role, verifyKey, ctx: sharingContext({ task, window }) }, report, opened);
+}
+
+/** A server's shares of all bits of a report. */
+function openShares(
+  role: ServerRole,
+  master: Secret<Uint8Array>,
+  { task, window }: TaskWindow,
+  device: Uint8Array,
+  half: Uint8Array,
+): OpenedShare[] {
+  const keys = Array.from({ length: KEYS[role] }, (_, index) =>
+    deriveDeviceSecretKey(elgamalGroup, master, { task, window, device, role, index }),
+  );
+  return split(half, half.length / HALF_BYTES[role]).map((bit) => openShare(role, keys, bit));
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}

@@ -1,0 +1,35 @@
+import { checkMean } from "../statistic/mean.ts";
+import { type PaperAlgorithm, paperDevice } from "../statistic/paper/ciphertext-vector.ts";
+import { serverNoiseEstimates, serverNoiseOf } from "./server-noise.ts";
+import { createSharedBits } from "./shared-bit.ts";
+import type { ServerNoiseSpec } from "./spec.ts";
+import type { TwoServerParts } from "./statistic.ts";
+
+type Mean = Extract<ServerNoiseSpec, { readonly statistic: "mean" }>;
+
+/** The bits "at least j events" for j from 1 to the limit, whose sum is min(count, limit); that each is a bit is all there is to check. */
+function algorithm<C>({ ticks, eventsPerTick, limit }: Mean): PaperAlgorithm<C> {
+  return {
+    ticks,
+    eventsPerTick,
+    metrics: 1,
+    stateLength: limit,
+    reportLength: limit,
+    initialize: ({ encrypt }) => Array.from({ length: limit }, () => encrypt(0)),
+    update: (atLeast, _metric, { encrypt }) => [encrypt(1), ...atLeast.slice(0, -1)],
+    sendToServer: (atLeast, { rerandomize }) => atLeast.map(rerandomize),
+  };
+}
+
+export function twoServerMean(spec: Mean): TwoServerParts {
+  checkMean(spec);
+  return {
+    ...serverNoiseEstimates(spec),
+    answerOf: Array.from({ length: spec.limit }, () => 0),
+    answers: 1,
+    isOneHot: false,
+    device: (ctx) => paperDevice(createSharedBits(ctx), algorithm(spec)),
+    onNoEvent: () => [0],
+    serverNoise: serverNoiseOf(spec),
+  };
+}

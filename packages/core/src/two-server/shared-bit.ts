@@ -1,0 +1,143 @@
+import { type ElGamalPublicKey, type ElGamalSecretKey, elgamalGroup } from "../encryption/elgamal/elgamal.ts";
+import { EMBEDDED_BYTES, embed, extract } from "../encryption/elgamal/embedding.ts";
+import {
+  BASE,
+  decodePoint,
+  decodePointOrStandIn,
+  IDENTITY,
+  POINT_BYTES,
+  type RistrettoPoint,
+  randomScalar,
+  STAND_IN,
+} from "../encryption/elgamal/ristretto.ts";
+import { requireLength } from "../error.ts";
+import type { Randomness } from "../randomness/index.ts";
+import { join, split } from "../statistic/concatenation.ts";
+import type { DeviceScheme } from "../statistic/paper/ciphertext-vector.ts";
+import { xof } from "../xof.ts";
+import { createKeccak } from "./keccak.ts";
+import { createPrio3CountOn } from "./prio3-count.ts";
+
+/** Which of the two servers; also the number of the aggregator in Prio3. */
+export type ServerRole = "leader" | "helper";
+export const AGGREGATOR: Readonly<Record<ServerRole, number>> = { leader: 0, helper: 1 };
+
+/** The leader's share of a bit and its proof fills two group elements, the helper's seed is the hash of one. */
+export const KEYS: Readonly<Record<ServerRole, number>> = { leader: 2, helper: 1 };
+/** One ephemeral element, and three that are masked. */
+const POINTS = 1 + KEYS.leader + KEYS.helper;
+const SHARED_BIT_BYTES = POINTS * POINT_BYTES;
+const LEADER_SHARE_BYTES = KEYS.leader * EMBEDDED_BYTES;
+const SEED_BYTES = 32;
+const NO_NONCE = new Uint8Array(16);
+
+/** Bytes of a server's half of a shared bit: the ephemeral element, and those that are masked for that server. */
+export const HALF_BYTES: Readonly<Record<ServerRole, number>> = {
+  leader: (1 + KEYS.leader) * POINT_BYTES,
+  helper: (1 + KEYS.helper) * POINT_BYTES,
+};
+
+/**
+ * "Encryption" of a bit for two servers: shares of it with a proof that it is one, each under its server's keys for this device.
+ * (r·G, L₁ + r·P₁, L₂ + r·P₂, H + r·P₃): L₁ and L₂ hold the leader's share, the helper's is a hash of the random H. One r serves for three independent
+ * keys, which is as secure as three (docs/encryption.md), and a third cheaper. Rerandomizing leaves share and proof as they were, and is perfect.
+ * Ciphertexts are kept encoded: what is in memory has no coordinates that tell how it was computed.
+ */
+export function createSharedBits(ctx: Uint8Array): DeviceScheme<readonly ElGamalPublicKey[], Uint8Array> {
+  // In JavaScript, which a device's policy for pages allows; a sharing takes microseconds, its encryption a millisecond.
+  const prio3 = createPrio3CountOn(createKeccak(), 2);
+
+  function share(bit: number, random: Randomness): RistrettoPoint[] {
+    const element = BASE.multiply(randomScalar(random));
+    const rand = new Uint8Array(prio3.randBytes);
+    random(rand);
+    rand.set(seedFrom(element));
+    // Without joint randomness nothing depends on the nonce.
+    const [leader] = prio3.shard(ctx, bit, NO_NONCE, rand).inputShares as [Uint8Array, Uint8Array];
+    const embedded = split(leader, KEYS.leader).map(embed);
+    rand.fill(0);
+    leader.fill(0);
+    return [...embedded, element];
+  }
+
+  return {
+    id: "shared bit over elgamal ristretto255",
+    hidesRerandomizations: true,
+    ciphertextBytes: SHARED_BIT_BYTES,
+    publicKeyBytes: (KEYS.leader + KEYS.helper) * POINT_BYTES,
+    encrypt: (keys, bit, random) => mask(keys, IDENTITY, share(bit, random), random),
+    rerandomize: (keys, bytes, random) => {
+      const [ephemeral, ...masked] = split(bytes, POINTS).map(decodePoint) as [RistrettoPoint, ...RistrettoPoint[]];
+      return mask(keys, ephemeral, masked, random);
+    },
+    encode: (bytes) => bytes,
+    decode: (bytes) => {
+      requireLength("a shared bit", bytes, SHARED_BIT_BYTES);
+      for (const point of split(bytes, POINTS)) decodePoint(point);
+      return bytes.slice();
+    },
+    decodePublicKey: (bytes) => {
+      requireLength("the public keys of two servers", bytes, POINT_BYTES * (POINTS - 1));
+      return split(bytes, POINTS - 1).map(elgamalGroup.decodePublicKey);
+    },
+  };
+}
+
+function mask(
+  keys: readonly ElGamalPublicKey[],
+  ephemeral: RistrettoPoint,
+  elements: readonly RistrettoPoint[],
+  random: Randomness,
+): Uint8Array {
+  const r = randomScalar(random);
+  const masked = elements.map((element, i) => element.add((keys[i] as ElGamalPublicKey).point.multiply(r)));
+  return join([ephemeral.add(BASE.multiply(r)), ...masked].map((point) => point.toBytes()));
+}
+
+/** The halves of bits that were shared. */
+export function splitSharedBits(bits: Uint8Array): Readonly<Record<ServerRole, Uint8Array>> {
+  const all = split(bits, bits.length / SHARED_BIT_BYTES);
+  return {
+    leader: join(all.map((bit) => bit.subarray(0, HALF_BYTES.leader))),
+    helper: join(all.flatMap((bit) => [bit.subarray(0, POINT_BYTES), bit.subarray(HALF_BYTES.leader)])),
+  };
+}
+
+/** A server's input share of Prio3Count; anything may stand for one that no honest device sends, if not `intact`. */
+export interface OpenedShare {
+  readonly share: Uint8Array;
+  readonly intact: boolean;
+}
+
+/** Opens a server's half of one bit, with the same work for all bytes of the right length. */
+export function openShare(role: ServerRole, keys: readonly ElGamalSecretKey[], half: Uint8Array): OpenedShare {
+  requireLength("half of a shared bit", half, HALF_BYTES[role]);
+  const [ephemeral, ...masked] = split(half, 1 + KEYS[role]).map(decodePointOrStandIn) as [Decoded, ...Decoded[]];
+  // Multiplying 0·G is faster, because its coordinates are zero; nobody honest sends it.
+  const isIdentity = ephemeral.point.is0();
+  const factor = isIdentity ? STAND_IN : ephemeral.point;
+  const elements = masked.map(({ point }, i) =>
+    point.subtract(factor.multiply((keys[i] as ElGamalSecretKey).reveal())),
+  );
+  const decoded = masked.reduce((others, point) => others && point.decoded, ephemeral.decoded && !isIdentity);
+  if (role === "helper") return { share: seedFrom(elements[0] as RistrettoPoint), intact: decoded };
+  const parts = elements.map(extract);
+  const embedded = parts.reduce((others, part) => others && part.embedded, decoded);
+  return { share: join(parts.map(({ data }) => data)), intact: embedded };
+}
+
+type Decoded = ReturnType<typeof decodePointOrStandIn>;
+
+function seedFrom(element: RistrettoPoint): Uint8Array {
+  const seed = new Uint8Array(SEED_BYTES);
+  const stream = xof("lethe helper seed", element.toBytes());
+  stream(seed);
+  stream.destroy();
+  return seed;
+}
+
+/** Of any bit's share that is not there. */
+export const MISSING_SHARE: Readonly<Record<ServerRole, OpenedShare>> = {
+  leader: { share: new Uint8Array(LEADER_SHARE_BYTES), intact: false },
+  helper: { share: new Uint8Array(SEED_BYTES), intact: false },
+};

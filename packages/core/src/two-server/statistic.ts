@@ -1,0 +1,24 @@
+import type { DiscreteGaussian } from "../privacy/discrete-gaussian.ts";
+import type { Randomness } from "../randomness/index.ts";
+import type { DeviceSide, ServerEstimates, StatisticBytes } from "../statistic/statistic.ts";
+
+/** A statistic of two servers: a report is a number of shared bits, of which sums are taken. */
+export interface TwoServerStatistic extends TwoServerParts {
+  /** Those of `device`; the report's are both halves together, before they are wrapped. */
+  readonly bytes: StatisticBytes;
+}
+
+/** What differs between statistics. */
+export interface TwoServerParts extends ServerEstimates {
+  /** The device's half, for sharings that are made for this context. */
+  device(ctx: Uint8Array): DeviceSide;
+  /** For every bit of a report, which of the answers it adds to. */
+  readonly answerOf: readonly number[];
+  readonly answers: number;
+  /** Whether exactly one bit of an honest report is 1, which the servers check by opening the sum. */
+  readonly isOneHot: boolean;
+  /** What counts in place of an invalid report. */
+  onNoEvent(random: Randomness): readonly number[];
+  /** What each server adds to each answer's sum, unless the devices have added theirs. */
+  readonly serverNoise?: readonly DiscreteGaussian[];
+}

@@ -1,0 +1,126 @@
+import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256, HpkeError } from "@hpke/core";
+import { type Secret, secret } from "../encryption/secret.ts";
+import { requireLength } from "../error.ts";
+import type { Randomness } from "../randomness/index.ts";
+import { join } from "../statistic/concatenation.ts";
+import { asciiBytes, lengthPrefixed, xof } from "../xof.ts";
+import { type ServerRole, splitSharedBits } from "./shared-bit.ts";
+
+/** What a half of a report belongs to: under anything else it cannot be unwrapped. */
+export interface HalfBinding {
+  readonly task: string;
+  readonly window: number;
+  /** The device's 16 bytes of this window. */
+  readonly device: Uint8Array;
+  /** 16 random bytes, made when the report is sealed. */
+  readonly report: Uint8Array;
+  readonly role: ServerRole;
+}
+
+/** HPKE (RFC 9180) in base mode: X25519, HKDF-SHA256 and AES-128-GCM, as DAP has it. */
+const suite = new CipherSuite({ kem: new DhkemX25519HkdfSha256(), kdf: new HkdfSha256(), aead: new Aes128Gcm() });
+const PUBLIC_KEY_BYTES = 32;
+const TAG_BYTES = 16;
+const SEED_BYTES = 32;
+const INFO = asciiBytes("lethe report half");
+
+/** What a half grows by. */
+export const WRAPPING_BYTES: number = PUBLIC_KEY_BYTES + TAG_BYTES;
+
+/** A server's keys for the halves of one window; they die with the window's secret. */
+export interface WrappingKeys {
+  readonly publicKey: Uint8Array;
+  readonly privateKey: Secret<object>;
+}
+
+export async function deriveWrappingKeys(
+  windowSecret: Secret<Uint8Array>,
+  { task, window, role }: Pick<HalfBinding, "task" | "window" | "role">,
+): Promise<WrappingKeys> {
+  const seed = new Uint8Array(SEED_BYTES);
+  const stream = xof(
+    "lethe wrapping key",
+    windowSecret.reveal(),
+    asciiBytes(task),
+    asciiBytes(String(window)),
+    asciiBytes(role),
+  );
+  stream(seed);
+  stream.destroy();
+  const { publicKey, privateKey } = await suite.kem.deriveKeyPair(seed.buffer);
+  seed.fill(0);
+  return {
+    publicKey: new Uint8Array(await suite.kem.serializePublicKey(publicKey)),
+    privateKey: secret(privateKey),
+  };
+}
+
+/** Both halves of the shared bits of a report, each for its server. */
+export async function wrapReport(
+  publicKeys: Readonly<Record<ServerRole, Uint8Array>>,
+  binding: Omit<HalfBinding, "role">,
+  sharedBits: Uint8Array,
+  random: Randomness,
+): Promise<Record<ServerRole, Uint8Array>> {
+  const halves = splitSharedBits(sharedBits);
+  const wrap = (role: ServerRole): Promise<Uint8Array> =>
+    wrapHalf(publicKeys[role], { ...binding, role }, halves[role], random);
+  return { leader: await wrap("leader"), helper: await wrap("helper") };
+}
+
+/** The whole half, wrapped for one server: whoever passes it on can neither alter it nor use it for anything else. */
+async function wrapHalf(
+  publicKey: Uint8Array,
+  binding: HalfBinding,
+  half: Uint8Array,
+  random: Randomness,
+): Promise<Uint8Array> {
+  requireLength("a wrapping key", publicKey, PUBLIC_KEY_BYTES);
+  const ephemeral = new Uint8Array(SEED_BYTES);
+  random(ephemeral);
+  const { enc, ct } = await suite.seal(
+    {
+      recipientPublicKey: await suite.kem.deserializePublicKey(exact(publicKey)),
+      info: exact(INFO),
+      ekm: ephemeral.buffer,
+    },
+    exact(half),
+    exact(boundTo(binding)),
+  );
+  ephemeral.fill(0);
+  return join([new Uint8Array(enc), new Uint8Array(ct)]);
+}
+
+/** Undefined if it is not what was wrapped for this server, device, report, task and window. */
+export async function unwrapHalf(
+  { privateKey }: WrappingKeys,
+  binding: HalfBinding,
+  wrapped: Uint8Array,
+): Promise<Uint8Array | undefined> {
+  if (wrapped.length < WRAPPING_BYTES) return undefined;
+  try {
+    const half = await suite.open(
+      {
+        recipientKey: privateKey.reveal(),
+        enc: exact(wrapped.subarray(0, PUBLIC_KEY_BYTES)),
+        info: exact(INFO),
+      },
+      exact(wrapped.subarray(PUBLIC_KEY_BYTES)),
+      exact(boundTo(binding)),
+    );
+    return new Uint8Array(half);
+  } catch (error) {
+    if (error instanceof HpkeError) return undefined;
+    throw error;
+  }
+}
+
+/** The additional data: each part with its length, so that no two bindings give the same. */
+function boundTo({ task, window, device, report, role }: HalfBinding): Uint8Array {
+  return join(lengthPrefixed([asciiBytes(task), asciiBytes(String(window)), device, report, asciiBytes(role)]));
+}
+
+/** A copy in a buffer of its own, which is what the library takes. */
+function exact(bytes: Uint8Array): ArrayBuffer {
+  return bytes.slice().buffer as ArrayBuffer;
+}
