@@ -1,4 +1,4 @@
-import { type Demo, type DemoResult, openDemo } from "@lethe/lab/demo";
+import type { Demo, DemoResult } from "@lethe/lab/demo";
 import type { Command } from "commander";
 import { createProgress } from "./progress.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -11,6 +11,8 @@ export function addDemo(program: Command): void {
     .option("--once", "end after the first window; else window follows window until Ctrl-C")
     .option("--json", "print JSON only, one object a window")
     .action(async ({ once, json }: { once?: boolean; json?: boolean }) => {
+      // Here, as the service takes as long to load as all the rest of every command.
+      const { openDemo } = await import("@lethe/lab/demo");
       const demo = await openDemo();
       try {
         if (!json) console.log(`service: ${demo.url} (OpenAPI: ${demo.url}/openapi.json)\n`);

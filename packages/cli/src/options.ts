@@ -18,13 +18,34 @@ export function windowNumber(text: string): number {
   return Number(text);
 }
 
-/** What belongs to another statistic was not meant for this one. */
+/** What belongs to another statistic, or to another number of servers, was not meant for this one. */
 export function refuseForeignOptions(statistic: string, command: Command): void {
-  const owners = { metrics: "occurrence", edges: "histogram", mechanism: "histogram", limit: "mean", sigma: "mean" };
+  const isGiven = (option: string): boolean => command.getOptionValueSource(option) === "cli";
+  const { mode, noise, scheme } = command.opts<{ mode?: string; noise?: string; scheme?: string }>();
+  const isTwo = mode === "two-server";
+  const isAtServers = isTwo && (noise === "servers" || statistic === "mean");
+  const owners = {
+    metrics: "occurrence",
+    edges: "histogram",
+    mechanism: "histogram",
+    limit: "mean",
+    ...(!isAtServers && { sigma: "mean" }),
+  };
   for (const [option, owner] of Object.entries(owners)) {
-    if (owner !== statistic && command.getOptionValueSource(option) === "cli") {
+    if (owner !== statistic && isGiven(option)) {
       command.error(`error: option '--${option}' is for --statistic ${owner} only`);
     }
+  }
+  if (!isTwo && isGiven("noise")) command.error("error: option '--noise' is for --mode two-server only");
+  if (!isTwo) return;
+  if (isGiven("scheme") && scheme !== "elgamal") {
+    command.error("error: --mode two-server has its own encryption, over elgamal: leave out --scheme");
+  }
+  if (statistic === "mean" && noise === "device") {
+    command.error("error: a mean's noise is the servers' with --mode two-server: leave out --noise device");
+  }
+  if (isAtServers && isGiven("mechanism")) {
+    command.error("error: option '--mechanism' is for noise of the devices only: leave it out, or use --noise device");
   }
 }
 

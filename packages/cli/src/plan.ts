@@ -7,12 +7,16 @@ import {
   parametersFor,
   planMetric,
   planTask,
+  planTwoServerMetric,
   type Question,
   reportingDevices,
   type TaskPlan,
   type TotalCost,
+  type TwoServerMetricPlan,
+  type TwoServerQuestion,
 } from "@lethe/core/plan";
 import type { HistogramMechanismName, SchemeName } from "@lethe/core/statistic";
+import type { NoiseSource } from "@lethe/core/two-server";
 import { type MeasuredCost, measureCost } from "@lethe/lab/cost";
 import { errorByDevices } from "@lethe/lab/error-plot";
 import { renderSvg, renderTerminal } from "@lethe/lab/plot";
@@ -34,6 +38,8 @@ interface PlanOptions {
   readonly limit: number;
   readonly ticks: number;
   readonly missing: number;
+  readonly mode: "one-server" | "two-server";
+  readonly noise?: NoiseSource;
   readonly scheme?: SchemeName;
   readonly windows: number;
   readonly plot?: string | true;
@@ -60,19 +66,38 @@ export function addPlan(program: Command): void {
     .option("--limit <k>", "mean: counts are cut at this", wholeNumber(1, 100_000), 10)
     .option("--ticks <T>", "ticks of a window", wholeNumber(1, 100_000), 288)
     .option("--missing <share>", "share of devices that may be missing or dishonest", shareBelowOne, 0)
-    .addOption(new Option("--scheme <name>", "lattice if it can").choices(["lattice", "elgamal"]))
+    .addOption(new Option("--mode <name>").choices(["one-server", "two-server"]).default("one-server"))
+    .addOption(
+      new Option("--noise <whose>", "two servers: the servers' for a mean, else the devices' if not given").choices([
+        "device",
+        "servers",
+      ]),
+    )
+    .addOption(new Option("--scheme <name>", "one server: lattice if it can").choices(["lattice", "elgamal"]))
     .option("--windows <w>", "with --task: over how many windows the total is", wholeNumber(1, 100_000), 1)
     .option("--plot [file]", "draw error against number of devices; with a file, as SVG")
     .option("--json", "print JSON only")
-    .action((options: PlanOptions, command: Command) => {
+    .action(async (options: PlanOptions, command: Command) => {
       if (options.task !== undefined) runTaskPlan(options.task, options, command);
-      else runMetricPlan(questionFrom(options, command), options);
+      else await runMetricPlan(questionFrom(options, command), options);
     });
 }
 
 /** Everything that is missing or does not belong ends here, with one line. */
-function questionFrom(options: PlanOptions, command: Command): Question {
-  const { statistic, devices, epsilon, delta, localEpsilon, edges: begins, mechanism, limit, ticks, missing } = options;
+function questionFrom(options: PlanOptions, command: Command): TwoServerQuestion {
+  const {
+    statistic,
+    devices,
+    epsilon,
+    delta,
+    localEpsilon,
+    edges: begins,
+    mechanism,
+    limit,
+    ticks,
+    missing,
+    noise,
+  } = options;
   const refuse = (message: string): never => command.error(`error: ${message}`);
   if (statistic === undefined) return refuse("--statistic is missing: occurrence, histogram or mean (or --task)");
   if (devices === undefined) return refuse("--devices is missing: how many devices report");
@@ -88,24 +113,26 @@ function questionFrom(options: PlanOptions, command: Command): Question {
       ? { epsilon, delta: delta as number }
       : { localEpsilon: localEpsilon as number, delta: delta ?? DEFAULT_DELTA };
   const reporting = reportingDevices(devices, missing);
-  return { statistic, devices, reporting, ticks, goal, edges: begins, limit, ...(mechanism && { mechanism }) };
+  const named = { ...(mechanism && { mechanism }), ...(noise && { noise }) };
+  return { statistic, devices, reporting, ticks, goal, edges: begins, limit, ...named };
 }
 
-function runMetricPlan(question: Question, { scheme, plot, json }: PlanOptions): void {
+async function runMetricPlan(question: TwoServerQuestion, { mode, scheme, plot, json }: PlanOptions): Promise<void> {
   if (typeof plot === "string") requireWritable(plot);
-  const { spec, ...plan } = planMetric(question);
+  const planFor = mode === "two-server" ? planTwoServerMetric : planMetric;
+  const { spec, ...plan }: MetricPlan | TwoServerMetricPlan = planFor(question);
   const chosen = parametersFor(spec, question.devices, plan.delta, scheme);
-  const microseconds = measureCost(chosen.scheme, spec);
+  const microseconds = await measureCost(chosen.scheme, spec);
   const parameters = { ...chosen, ...(microseconds && { microseconds }) };
   // The picture is of the mechanism that was chosen.
-  const drawn =
-    spec.statistic === "histogram" ? { ...question, mechanism: spec.mechanism as HistogramMechanismName } : question;
-  const picture = plot === undefined ? undefined : errorByDevices(drawn, createProgress("error by devices"));
+  const drawn = "mechanism" in spec && spec.mechanism ? { ...question, mechanism: spec.mechanism } : question;
+  const picture = plot === undefined ? undefined : errorByDevices(drawn, planFor, createProgress("error by devices"));
   if (typeof plot === "string" && picture) writeFileSync(plot, renderSvg(picture));
   const { statistic, devices, ticks } = question;
   if (json) {
     const { lines } = picture ?? {};
-    const answer = { statistic, devices, ticks, ...plan, sigma: plan.sigma ?? null, parameters };
+    const servers = mode === "two-server" ? { mode } : {};
+    const answer = { statistic, ...servers, devices, ticks, ...plan, sigma: plan.sigma ?? null, parameters };
     console.log(JSON.stringify(lines ? { ...answer, errorByDevices: lines } : answer));
   } else {
     console.log(describeMetric(question, plan, parameters));
@@ -128,33 +155,41 @@ function requireWritable(path: string): void {
 }
 
 function describeMetric(
-  { statistic, devices, ticks }: Question,
-  plan: Omit<MetricPlan, "spec">,
+  { statistic, devices, ticks, limit }: Question,
+  plan: Omit<MetricPlan, "spec"> & { readonly noise?: NoiseSource },
   parameters: PlanParameters & { readonly microseconds?: MeasuredCost },
 ): string {
   const { localEpsilon, epsilon, delta, bound, standardError, largestStandardError, detectable } = plan;
   const unit = statistic === "mean" ? "" : " devices";
   const who = plan.reporting === devices ? "all are honest" : `${count(plan.reporting)} are honest`;
   const bucket =
-    statistic === "histogram" ? ` in an empty bucket, ± ${figure(largestStandardError)} in a full one` : "";
-  const guess = plan.informationTheoreticStandardError < Math.sqrt(ticks) * standardError * (1 - 1e-9);
+    largestStandardError > standardError ? ` in an empty bucket, ± ${figure(largestStandardError)} in a full one` : "";
+  const guess = plan.informationTheoreticStandardError === (statistic === "mean" ? limit : devices) / 2;
   const attained = parameters.localEpsilon < localEpsilon * (1 - 1e-6);
   return formatTable(
     [`${statistic} over ${count(devices)} devices`, `${ticks} ticks, ${plan.mechanism}`, ""],
     [
       [
         "local guarantee",
-        `ε₀ = ${figure(localEpsilon)}${statistic === "mean" ? `, δ = ${figure(delta)}` : ""}`,
-        "what the server learns of one device",
+        `ε₀ = ${figure(localEpsilon)}${plan.sigma === undefined ? "" : `, δ = ${figure(delta)}`}`,
+        whoLearns(plan.noise),
       ],
       [
         "aggregate guarantee",
         `ε = ${figure(epsilon)}, δ = ${figure(delta)}`,
-        `what a release reveals of one device, if ${who} (${bound})`,
+        plan.noise === "servers"
+          ? `what a release reveals of one device, if one server is honest (${bound})`
+          : `what a release reveals of one device, if ${who} (${bound})`,
       ],
       ...(plan.sigma === undefined
         ? []
-        : [["noise of a device", `sigma = ${figure(plan.sigma)}`, "in units of the limit"]]),
+        : [
+            [
+              `noise of ${plan.noise === "servers" ? "each server" : "a device"}`,
+              `sigma = ${figure(plan.sigma)}`,
+              statistic === "mean" ? "in units of the limit" : "in devices",
+            ],
+          ]),
       [
         "standard error",
         `± ${figure(standardError)}${unit}${bucket}`,
@@ -172,7 +207,7 @@ function describeMetric(
         `± ${figure(plan.informationTheoreticStandardError)}${unit}`,
         guess
           ? "by guessing the middle; a counter in the clear would be further off"
-          : `of a pan-private counter in the clear, √${ticks} times as much`,
+          : `of a pan-private counter in the clear${plan.noise === "servers" ? "" : `, √${ticks} times as much`}`,
       ],
       [
         "on the device",
@@ -191,17 +226,32 @@ function describeMetric(
       ["time on this machine", describeTimes(parameters.microseconds), ""],
     ],
     3,
-  ).concat(localEpsilon > WEAK ? `\n\n${weakness(localEpsilon)}` : "");
+  ).concat(localEpsilon > WEAK ? `\n\n${weakness(localEpsilon, plan.noise)}` : "");
 }
 
 /** From here on an answer is nearly in the clear: the other one is likelier by e^ε₀ > 3,000. */
 const WEAK = 8;
 
-function weakness(localEpsilon: number): string {
+function weakness(localEpsilon: number, noise: NoiseSource | undefined): string {
+  const answer = `note: with ε₀ = ${figure(localEpsilon)} an answer by itself hides next to nothing`;
+  if (noise === "device") {
+    return (
+      `${answer} from two servers that put their shares together;\n` +
+      "the aggregate guarantee holds if one of them is honest. Plan with --local-epsilon if both may not be."
+    );
+  }
+  if (noise === "servers") return `note: ε = ${figure(localEpsilon)} hides next to nothing.`;
   return (
-    `note: with ε₀ = ${figure(localEpsilon)} an answer by itself hides next to nothing from the server that opens it;\n` +
+    `${answer} from the server that opens it;\n` +
     "the aggregate guarantee holds if the service releases nothing but sums. Plan with --local-epsilon if it may not."
   );
+}
+
+function whoLearns(noise: NoiseSource | undefined): string {
+  if (noise === "device") return "what both servers together learn of one device; one alone learns nothing";
+  return noise === "servers"
+    ? "what either server learns of one device, if the other is honest"
+    : "what the server learns of one device";
 }
 
 function describeScheme({ scheme, set, dimension, t, z }: PlanParameters): string {
@@ -227,6 +277,8 @@ function runTaskPlan(file: string, options: PlanOptions, command: Command): void
     "mechanism",
     "limit",
     "ticks",
+    "mode",
+    "noise",
     "scheme",
     "plot",
   ]) {

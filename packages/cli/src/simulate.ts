@@ -15,7 +15,16 @@ export function addSimulate(program: Command): void {
     .option("--server <url>", "the devices enrol with this service and report to it", serviceUrl)
     .option("--task <name>", "with --server: the task they take part in")
     .addOption(new Option("--statistic <name>").choices(["occurrence", "histogram", "mean"]))
-    .addOption(new Option("--scheme <name>").choices(["lattice", "elgamal"]).default("lattice"))
+    .addOption(new Option("--mode <name>").choices(["one-server", "two-server"]).default("one-server"))
+    .addOption(
+      new Option("--noise <whose>", "two servers: the servers' for a mean, else the devices' if not given").choices([
+        "device",
+        "servers",
+      ]),
+    )
+    .addOption(
+      new Option("--scheme <name>", "one server; two use elgamal").choices(["lattice", "elgamal"]).default("lattice"),
+    )
     .option("--devices <n>", "how many devices", wholeNumber(1, 1e9), 1000)
     .option("--ticks <T>", "ticks of the window", wholeNumber(1, 100_000), 24)
     .option("--rate <r>", "probability of an event in a tick, for each metric", share, 0.05)
@@ -26,7 +35,11 @@ export function addSimulate(program: Command): void {
       new Option("--mechanism <name>", "histogram: the best if not given").choices(["kary", "unary", "per-bucket"]),
     )
     .option("--limit <k>", "mean: counts are cut at this", wholeNumber(1, 100_000), 10)
-    .option("--sigma <s>", "mean: noise in units of the limit; instead of --local-epsilon", positive)
+    .option(
+      "--sigma <s>",
+      "mean: noise in units of the limit, or noise of each of two servers, in devices; instead of --local-epsilon",
+      positive,
+    )
     .option("--seed <s>", "make the run reproducible")
     .option("--json", "print JSON only")
     .action(run);
@@ -52,7 +65,7 @@ async function run({ server, task, statistic, ...options }: SimulateOptions, com
   }
   refuseForeignOptions(statistic, command);
   const progress = createProgress(`${options.devices} devices, ${options.ticks} ticks`);
-  const result = simulate({ ...options, statistic }, progress);
+  const result = await simulate({ ...options, statistic }, progress);
   console.log(options.json ? JSON.stringify(result) : describe(result, options.edges));
 }
 
@@ -81,15 +94,19 @@ function describe(result: SimulationResult, bucketEdges: readonly number[]): str
   return [
     formatTable([what, "truth", "estimate", "± s.e.", "95% interval", "consistent"], rows, 1),
     "",
-    `${result.scheme}, ${result.mechanism}, ${describeCost(result)}; ${result.valid} of ${result.devices} reports valid`,
+    `${describeServers(result)}${result.scheme}, ${result.mechanism}, ${describeCost(result)}; ${result.valid} of ${result.devices} reports valid`,
     `bytes: state ${bytes.state}, report ${bytes.report}, public key ${bytes.publicKey}`,
     `microseconds (medians): record ${record.toFixed(1)}, write ${write.toFixed(0)}, seal ${seal.toFixed(0)}, open ${open.toFixed(0)}`,
   ].join("\n");
 }
 
+function describeServers({ mode, noise }: SimulationResult): string {
+  return mode === "two-server" ? `two servers, noise of the ${noise === "device" ? "devices" : "servers"}, ` : "";
+}
+
 /** What a device pays for its answers in one window: metrics add up. */
-function describeCost({ statistic, localEpsilon, truth }: SimulationResult): string {
-  if (statistic === "mean") return `local ε ${localEpsilon.toPrecision(4)} at δ = 1e-6`;
+function describeCost({ statistic, noise, localEpsilon, truth }: SimulationResult): string {
+  if (statistic === "mean" || noise === "servers") return `local ε ${localEpsilon.toPrecision(4)} at δ = 1e-6`;
   if (statistic === "histogram" || truth.length === 1) return `local ε ${localEpsilon.toPrecision(4)}`;
   return `local ε ${localEpsilon.toPrecision(4)} a metric, ${(truth.length * localEpsilon).toPrecision(4)} a device`;
 }

@@ -1,6 +1,7 @@
-import { type DeviceKeyContext, secret } from "@lethe/core/encryption";
 import { randomnessFrom } from "@lethe/core/randomness";
-import { createStatistic, type SchemeName, type StatisticSpec } from "@lethe/core/statistic";
+import type { Recorder, SchemeName, StatisticSpec } from "@lethe/core/statistic";
+import type { TwoServerSpec } from "@lethe/core/two-server";
+import { bytesFrom, oneServer, type SimulatedServers, twoServers } from "./simulated-servers.ts";
 
 /** Medians on this machine, in microseconds. */
 export interface MeasuredCost {
@@ -8,7 +9,7 @@ export interface MeasuredCost {
   readonly write: number;
   /** Once a window; absent for windows so long that sealing would take seconds. */
   readonly seal?: number;
-  /** By the server, once a report. */
+  /** By the server, or by both, once a report. */
   readonly open?: number;
 }
 
@@ -17,38 +18,54 @@ const LONGEST_SEALED = 2000;
 const LARGEST_ELGAMAL = 10_000;
 /** Enough for a median. */
 const MILLISECONDS = 300;
+const DEVICES = 3;
 
-/** Runs a device for a few ticks and, if that does not take long, seals and opens its report; undefined if even a write would take long. */
-export function measureCost(scheme: SchemeName, spec: StatisticSpec): MeasuredCost | undefined {
-  const random = randomnessFrom(globalThis.crypto);
-  const { device, server } = createStatistic(scheme, spec);
-  if (scheme === "elgamal" && device.bytes.state > LARGEST_ELGAMAL) return undefined;
-  const master = secret(globalThis.crypto.getRandomValues(new Uint8Array(32)));
-  const context: DeviceKeyContext = { task: "plan", window: 0, device: new Uint8Array(16), role: "tally", index: 0 };
-  const publicKey = server.issueKey(master, context);
-  const recorder = device.start(publicKey, random);
-  let stored = recorder.write() as Uint8Array;
+const random = randomnessFrom(globalThis.crypto);
+
+/** Runs devices for a few ticks and, if that does not take long, seals and opens their reports; undefined if even a write would take long. */
+export async function measureCost(
+  scheme: SchemeName,
+  spec: StatisticSpec | TwoServerSpec,
+): Promise<MeasuredCost | undefined> {
+  const servers = "noise" in spec ? await twoServers(spec, random) : oneServer(scheme, spec, random);
+  if (scheme === "elgamal" && servers.bytes.state > LARGEST_ELGAMAL) return undefined;
+  const devices = Array.from({ length: DEVICES }, () => enrol(servers));
   // A window allows two writes a tick; of short ones a few are left.
-  const write = median(Math.min(30, spec.ticks), () => {
-    stored = recorder.write() ?? stored;
+  const [first] = devices as [Enrolled];
+  const write = await median(Math.min(30, spec.ticks), async () => {
+    first.stored = first.recorder.write() ?? first.stored;
   });
   if (spec.ticks > LONGEST_SEALED) return { write };
-  const recorders = Array.from({ length: 3 }, () => device.start(publicKey, random));
-  let report = new Uint8Array();
-  const seal = median(recorders.length, (i) => {
-    report = (recorders[i] as typeof recorder).seal(stored) as Uint8Array<ArrayBuffer>;
+  const sent: (readonly Uint8Array[])[] = [];
+  const seal = await median(DEVICES, async (i) => {
+    const { id, recorder, stored } = devices[i] as Enrolled;
+    sent.push(await servers.send(id, recorder.seal(stored)));
   });
-  const open = median(5, () => server.open(master, context, report, random));
+  const open = await median(sent.length, async (i) => {
+    await servers.receive((devices[i] as Enrolled).id, sent[i] as readonly Uint8Array[]);
+  });
   return { write, seal, open };
 }
 
+interface Enrolled {
+  readonly id: Uint8Array;
+  readonly recorder: Recorder;
+  stored: Uint8Array;
+}
+
+function enrol(servers: SimulatedServers): Enrolled {
+  const id = bytesFrom(random, 16);
+  const recorder = servers.enrol(id);
+  return { id, recorder, stored: recorder.write() as Uint8Array };
+}
+
 /** Of at least one run, and of as many more as time allows. */
-function median(mostRuns: number, task: (run: number) => void): number {
+async function median(mostRuns: number, task: (run: number) => Promise<void>): Promise<number> {
   const times: number[] = [];
   const end = performance.now() + MILLISECONDS;
   do {
     const start = performance.now();
-    task(times.length);
+    await task(times.length);
     times.push(1000 * (performance.now() - start));
   } while (times.length < mostRuns && performance.now() < end);
   return times.sort((a, b) => a - b)[Math.floor(times.length / 2)] as number;

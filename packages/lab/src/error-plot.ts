@@ -1,16 +1,20 @@
-import { planMetric, type Question } from "@lethe/core/plan";
+import { type MetricPlan, planMetric, type Question } from "@lethe/core/plan";
 import type { Plot, Point } from "./plot/index.ts";
 
 /** From a hundred devices to a thousand million, three to a decade. */
 const DEVICES: readonly number[] = Array.from({ length: 22 }, (_, i) => Math.round(10 ** (2 + i / 3)));
 
 /** How the error grows with the number of devices, for the guarantee in question, beside the alternatives to Lethe. */
-export function errorByDevices(question: Question, progress: (share: number) => void = () => {}): Plot {
+export function errorByDevices<Q extends Question>(
+  question: Q,
+  planFor: (question: Q) => Pick<MetricPlan, "standardError" | "informationTheoreticStandardError">,
+  progress: (share: number) => void = () => {},
+): Plot {
   const share = question.reporting / question.devices;
   const plans = DEVICES.map((devices, i) => {
     progress(i / DEVICES.length);
     const reporting = Math.max(1, Math.floor(devices * share));
-    return { devices, plan: planMetric({ ...question, devices, reporting, patience: 0.1 }) };
+    return { devices, plan: planFor({ ...question, devices, reporting, patience: 0.1 }) };
   });
   progress(1);
   const line = (error: (plan: (typeof plans)[number]) => number): Point[] =>

@@ -1,16 +1,27 @@
 import { describe, expect, it } from "vitest";
 import { type SimulationOptions, simulate } from "./simulate.ts";
 
-const COMMON = { ticks: 4, rate: 0.1, localEpsilon: 1, metrics: 1, edges: [0, 1, 2], limit: 3 } as const;
+const COMMON = {
+  mode: "one-server",
+  ticks: 4,
+  rate: 0.1,
+  localEpsilon: 1,
+  metrics: 1,
+  edges: [0, 1, 2],
+  limit: 3,
+} as const;
+
+const TWO = { ...COMMON, mode: "two-server", scheme: "elgamal", ticks: 2 } as const;
 
 /** How far each figure of many runs is from the truth, in its own standard errors. */
-function deviations(runs: number, options: SimulationOptions): number[] {
-  return Array.from({ length: runs }, () => simulate(options)).flatMap(
-    ({ truth, estimate, standardError, valid, devices }) => {
-      expect(valid).toBe(devices);
-      return truth.map((value, i) => ((estimate[i] as number) - value) / (standardError[i] as number));
-    },
-  );
+async function deviations(runs: number, options: SimulationOptions): Promise<number[]> {
+  const found: number[] = [];
+  for (let run = 0; run < runs; run++) {
+    const { truth, estimate, standardError, valid, devices } = await simulate(options);
+    expect(valid).toBe(devices);
+    found.push(...truth.map((value, i) => ((estimate[i] as number) - value) / (standardError[i] as number)));
+  }
+  return found;
 }
 
 /** Mean 0, variance 1, each within six of its own standard errors (correlation between buckets at most doubles them). */
@@ -23,36 +34,57 @@ function expectStandard(z: readonly number[]): void {
 }
 
 describe("encrypted runs deviate from the truth as the standard errors say", () => {
-  it("lattice: 1,000 counters of 2,000 devices", () => {
+  it("lattice: 1,000 counters of 2,000 devices", async () => {
     expectStandard(
-      deviations(1, { ...COMMON, statistic: "occurrence", scheme: "lattice", devices: 2000, metrics: 1000 }),
+      await deviations(1, { ...COMMON, statistic: "occurrence", scheme: "lattice", devices: 2000, metrics: 1000 }),
     );
   });
 
   for (const mechanism of ["kary", "unary", "per-bucket"] as const) {
-    it(`lattice: histogram by ${mechanism}, 300 runs of 300 devices`, () => {
+    it(`lattice: histogram by ${mechanism}, 300 runs of 300 devices`, async () => {
       expectStandard(
-        deviations(300, { ...COMMON, statistic: "histogram", scheme: "lattice", devices: 300, mechanism }),
+        await deviations(300, { ...COMMON, statistic: "histogram", scheme: "lattice", devices: 300, mechanism }),
       );
     });
   }
 
-  it("lattice: mean, 300 runs of 200 devices", () => {
-    expectStandard(deviations(300, { ...COMMON, statistic: "mean", scheme: "lattice", devices: 200, sigma: 1 }));
+  it("lattice: mean, 300 runs of 200 devices", async () => {
+    expectStandard(await deviations(300, { ...COMMON, statistic: "mean", scheme: "lattice", devices: 200, sigma: 1 }));
   });
 
-  it("elgamal: 20 counters of 400 devices, 3 runs", () => {
+  it("elgamal: 20 counters of 400 devices, 3 runs", async () => {
     expectStandard(
-      deviations(3, { ...COMMON, statistic: "occurrence", scheme: "elgamal", devices: 400, metrics: 20, ticks: 2 }),
+      await deviations(3, {
+        ...COMMON,
+        statistic: "occurrence",
+        scheme: "elgamal",
+        devices: 400,
+        metrics: 20,
+        ticks: 2,
+      }),
     );
   });
 
-  it("elgamal: histogram and mean, 150 runs of 20 devices each", () => {
+  it("elgamal: histogram and mean, 150 runs of 20 devices each", async () => {
     expectStandard(
-      deviations(150, { ...COMMON, statistic: "histogram", scheme: "elgamal", devices: 20, ticks: 2, rate: 0.4 }),
+      await deviations(150, { ...COMMON, statistic: "histogram", scheme: "elgamal", devices: 20, ticks: 2, rate: 0.4 }),
     );
     expectStandard(
-      deviations(150, { ...COMMON, statistic: "mean", scheme: "elgamal", devices: 20, ticks: 2, sigma: 1 }),
+      await deviations(150, { ...COMMON, statistic: "mean", scheme: "elgamal", devices: 20, ticks: 2, sigma: 1 }),
     );
+  });
+
+  it("two servers: 20 counters of 60 devices by either noise, 3 runs", async () => {
+    for (const noise of ["device", "servers"] as const) {
+      const options = { ...TWO, statistic: "occurrence", devices: 60, metrics: 20, noise } as const;
+      expectStandard(await deviations(3, options));
+    }
+  });
+
+  it("two servers: histogram by either noise and mean, 60 runs of 10 devices each", async () => {
+    for (const noise of ["device", "servers"] as const) {
+      expectStandard(await deviations(60, { ...TWO, statistic: "histogram", devices: 10, rate: 0.4, noise }));
+    }
+    expectStandard(await deviations(60, { ...TWO, statistic: "mean", devices: 10, rate: 0.4 }));
   });
 });

@@ -1,5 +1,4 @@
-import { type DeviceKeyContext, secret } from "@lethe/core/encryption";
-import { sigmaFor } from "@lethe/core/privacy";
+import { serverNoiseSigma, sigmaFor } from "@lethe/core/privacy";
 import {
   type Randomness,
   randomnessFrom,
@@ -9,18 +8,22 @@ import {
 } from "@lethe/core/randomness";
 import {
   bucketOf,
-  createStatistic,
   type HistogramMechanismName,
   MEAN_DELTA,
   type Recorder,
   type SchemeName,
-  type Statistic,
   type StatisticBytes,
   type StatisticSpec,
 } from "@lethe/core/statistic";
+import type { NoiseSource, TwoServerSpec } from "@lethe/core/two-server";
+import { bytesFrom, oneServer, type SimulatedServers, twoServers } from "./simulated-servers.ts";
 
 export interface SimulationOptions {
   readonly statistic: StatisticSpec["statistic"];
+  readonly mode: "one-server" | "two-server";
+  /** Of two servers: who adds it. The servers for a mean, else the devices, if absent. */
+  readonly noise?: NoiseSource;
+  /** Of one server. Two servers' shares are under ElGamal. */
   readonly scheme: SchemeName;
   readonly devices: number;
   readonly ticks: number;
@@ -31,7 +34,7 @@ export interface SimulationOptions {
   readonly edges: readonly number[];
   readonly mechanism?: HistogramMechanismName;
   readonly limit: number;
-  /** For a mean: taken from localEpsilon, at δ = 10⁻⁶, if absent. */
+  /** For a mean, and for noise of the servers: taken from localEpsilon, at δ = 10⁻⁶, if absent. */
   readonly sigma?: number;
   readonly seed?: string;
 }
@@ -39,6 +42,9 @@ export interface SimulationOptions {
 /** One entry per metric, per bucket, or one. */
 export interface SimulationResult {
   readonly statistic: StatisticSpec["statistic"];
+  /** Of two servers. */
+  readonly mode?: "two-server";
+  readonly noise?: NoiseSource;
   readonly scheme: SchemeName;
   readonly mechanism: string;
   readonly devices: number;
@@ -51,7 +57,7 @@ export interface SimulationResult {
   readonly interval: readonly (readonly [number, number])[];
   readonly localEpsilon: number;
   readonly bytes: StatisticBytes;
-  /** Medians per call. */
+  /** Medians per call; opening is what all servers do for a report. */
   readonly microseconds: {
     readonly record: number;
     readonly write: number;
@@ -61,42 +67,34 @@ export interface SimulationResult {
 }
 
 /**
- * A fleet of devices and their server in one process: real keys, the real state machines, a write in every tick, real
+ * A fleet of devices and their servers in one process: real keys, the real state machines, a write in every tick, real
  * reports, opened with the derived keys. Nothing is left out but the network and the disk.
  */
-export function simulate(options: SimulationOptions, progress: (share: number) => void = () => {}): SimulationResult {
-  const spec = specOf(options);
-  const { device, server } = createStatistic(options.scheme, spec);
+export async function simulate(
+  options: SimulationOptions,
+  progress: (share: number) => void = () => {},
+): Promise<SimulationResult> {
   const random =
     options.seed === undefined ? randomnessFrom(globalThis.crypto) : seededRandomnessForTests(options.seed);
-  const master = secret(bytesFrom(random, 32));
+  const spec = options.mode === "two-server" ? twoServerSpecOf(options) : specOf(options);
+  const servers = "noise" in spec ? await twoServers(spec, random) : oneServer(options.scheme, spec, random);
   const stopwatch = createStopwatch();
 
   progress(0);
   let valid = 0;
   let truth: number[] | undefined;
-  let sums: number[] | undefined;
   for (let i = 0; i < options.devices; i++) {
-    const context: DeviceKeyContext = {
-      task: "simulation",
-      window: 0,
-      device: bytesFrom(random, 16),
-      role: "tally",
-      index: 0,
-    };
-    const { counts, report } = liveThroughWindow(
-      options,
-      device.start(server.issueKey(master, context), random),
-      random,
-      stopwatch,
-    );
-    const opened = stopwatch.time("open", () => server.open(master, context, report, random));
-    if (opened.valid) valid++;
-    truth = addTo(truth, trueAnswers(spec, counts));
-    sums = addTo(sums, opened.answers);
+    const device = bytesFrom(random, 16);
+    const recorder = servers.enrol(device);
+    const { counts, stored } = liveThroughWindow(options, recorder, random, stopwatch);
+    const sent = await stopwatch.timeAsync("seal", () => servers.send(device, recorder.seal(stored)));
+    const isValid = await stopwatch.timeAsync("open", () => servers.receive(device, sent));
+    if (isValid) valid++;
+    truth = addTo(truth, trueAnswers(options, counts));
     progress((i + 1) / options.devices);
   }
-  return summarize(options, { device, server }, valid, truth ?? [], sums ?? [], stopwatch.medians());
+  const result = summarize(options, servers, valid, truth ?? [], stopwatch.medians());
+  return "noise" in spec ? { ...result, mode: "two-server", scheme: "elgamal", noise: spec.noise } : result;
 }
 
 function specOf({
@@ -118,13 +116,28 @@ function specOf({
   return { statistic, ticks, eventsPerTick: 1, limit, sigma: sigma ?? sigmaFor(localEpsilon, MEAN_DELTA, limit) };
 }
 
-/** Ticks with events and writes, then the seal. */
+function twoServerSpecOf(options: SimulationOptions): TwoServerSpec {
+  const { statistic, ticks, localEpsilon, metrics, edges, limit } = options;
+  const noise = options.noise ?? (statistic === "mean" ? "servers" : "device");
+  if (noise === "device") {
+    const spec = specOf(options);
+    if (spec.statistic === "mean") throw new RangeError("a mean of two servers has its noise at the servers");
+    return { ...spec, noise };
+  }
+  const sigma = options.sigma ?? serverNoiseSigma({ statistic, limit }, localEpsilon, MEAN_DELTA);
+  const common = { noise, ticks } as const;
+  if (statistic === "occurrence") return { statistic, ...common, sigmas: new Array<number>(metrics).fill(sigma) };
+  if (statistic === "histogram") return { statistic, ...common, eventsPerTick: 1, edges, sigma };
+  return { statistic, ...common, eventsPerTick: 1, limit, sigma };
+}
+
+/** Ticks with events and writes. */
 function liveThroughWindow(
   { ticks, metrics, rate }: SimulationOptions,
   recorder: Recorder,
   random: Randomness,
   stopwatch: Stopwatch,
-): { counts: number[]; report: Uint8Array } {
+): { counts: number[]; stored: Uint8Array } {
   const RESOLUTION = 2 ** 32;
   const counts = new Array<number>(metrics).fill(0);
   let stored: Uint8Array | undefined;
@@ -138,28 +151,25 @@ function liveThroughWindow(
       stored = stopwatch.time("write", () => recorder.write());
     }
   });
-  const report = stopwatch.time("seal", () => recorder.seal(stored as Uint8Array));
-  return { counts, report };
+  return { counts, stored: stored as Uint8Array };
 }
 
 /** What this device adds to the truth. */
-function trueAnswers(spec: StatisticSpec, counts: readonly number[]): number[] {
+function trueAnswers({ statistic, limit, edges }: SimulationOptions, counts: readonly number[]): number[] {
   const [count] = counts as [number];
-  if (spec.statistic === "occurrence") return counts.map((events) => Math.min(events, 1));
-  if (spec.statistic === "mean") return [Math.min(count, spec.limit)];
-  return spec.edges.map((_, bucket) => Number(bucket === bucketOf(spec.edges, count)));
+  if (statistic === "occurrence") return counts.map((events) => Math.min(events, 1));
+  if (statistic === "mean") return [Math.min(count, limit)];
+  return edges.map((_, bucket) => Number(bucket === bucketOf(edges, count)));
 }
 
 function summarize(
-  options: SimulationOptions,
-  { device, server }: Statistic,
+  { statistic, scheme, devices }: SimulationOptions,
+  { estimates: server, bytes, sums }: SimulatedServers,
   valid: number,
   truth: readonly number[],
-  sums: readonly number[],
   microseconds: SimulationResult["microseconds"],
 ): SimulationResult {
-  const { statistic, scheme, devices } = options;
-  const estimates = server.estimate(sums, devices);
+  const estimates = server.estimate(sums(), devices);
   const raw = estimates.map(({ estimate }) => estimate);
   return {
     statistic,
@@ -174,7 +184,7 @@ function summarize(
     standardError: estimates.map(({ standardError }) => standardError),
     interval: estimates.map(({ interval }) => interval),
     localEpsilon: server.localEpsilon(),
-    bytes: device.bytes,
+    bytes,
     microseconds,
   };
 }
@@ -183,15 +193,10 @@ function addTo(sums: number[] | undefined, values: readonly number[]): number[] 
   return values.map((value, i) => value + (sums?.[i] ?? 0));
 }
 
-function bytesFrom(random: Randomness, length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  random(bytes);
-  return bytes;
-}
-
 type Call = keyof SimulationResult["microseconds"];
 interface Stopwatch {
   time<T>(call: Call, task: () => T): T;
+  timeAsync<T>(call: Call, task: () => Promise<T>): Promise<T>;
   medians(): SimulationResult["microseconds"];
 }
 
@@ -199,11 +204,20 @@ function createStopwatch(): Stopwatch {
   const SAMPLES = 10_000;
   const times: Record<Call, number[]> = { record: [], write: [], seal: [], open: [] };
   const median = (samples: number[]): number => samples.sort((a, b) => a - b)[Math.floor(samples.length / 2)] ?? 0;
+  const note = (call: Call, start: number): void => {
+    if (times[call].length < SAMPLES) times[call].push(1000 * (performance.now() - start));
+  };
   return {
     time: (call, task) => {
       const start = performance.now();
       const result = task();
-      if (times[call].length < SAMPLES) times[call].push(1000 * (performance.now() - start));
+      note(call, start);
+      return result;
+    },
+    timeAsync: async (call, task) => {
+      const start = performance.now();
+      const result = await task();
+      note(call, start);
       return result;
     },
     medians: () => ({

@@ -77,7 +77,7 @@ export function planMetric(question: Question): MetricPlan {
 }
 
 /** Before anything takes long. */
-function checkQuestion({ statistic, ticks, edges, limit, goal, devices, mechanism }: Question): void {
+export function checkQuestion({ statistic, ticks, edges, limit, goal, devices, mechanism }: Question): void {
   requireWhole("devices", devices, 1, 1e9);
   requireWhole("ticks", ticks, 1, MOST_TICKS);
   if (statistic === "histogram") checkHistogram({ ticks, eventsPerTick: 1, edges, localEpsilon: 1 });

@@ -1,6 +1,7 @@
-import { createDiscreteGaussian, gaussianEpsilon } from "../privacy/index.ts";
+import { createDiscreteGaussian, gaussianEpsilon, serverNoiseEpsilon } from "../privacy/index.ts";
 import { statisticFor } from "../statistic/create.ts";
 import type { SchemeName, StatisticSpec } from "../statistic/index.ts";
+import { createTwoServerStatistic, type TwoServerSpec, WRAPPING_BYTES } from "../two-server/index.ts";
 
 /** What a device would run, and what of the plan it attains. */
 export interface PlanParameters {
@@ -20,13 +21,14 @@ export interface PlanParameters {
   readonly publicKeyBytes: number;
 }
 
-/** On lattices if they can; else, or if asked, on ElGamal. `delta` is that of a mean's local ε. */
+/** On lattices if they can; else, or if asked, on ElGamal, and for two servers always. `delta` is that of a local ε that has one. */
 export function parametersFor(
-  spec: StatisticSpec,
+  spec: StatisticSpec | TwoServerSpec,
   devices: number,
   delta: number,
   scheme?: SchemeName,
 ): PlanParameters {
+  if ("noise" in spec) return parametersOnTwoServers(spec, devices, delta);
   if (scheme !== undefined) return parametersOn(scheme, spec, devices, delta);
   try {
     return parametersOn("lattice", spec, devices, delta);
@@ -34,6 +36,19 @@ export function parametersFor(
     if (!(error instanceof RangeError)) throw error;
     return parametersOn("elgamal", spec, devices, delta);
   }
+}
+
+function parametersOnTwoServers(spec: TwoServerSpec, devices: number, delta: number): PlanParameters {
+  const { answers, bytes, estimate, localEpsilon, serverNoise } = createTwoServerStatistic(spec);
+  const noise = serverNoise?.[0];
+  return {
+    scheme: "elgamal",
+    localEpsilon: spec.noise === "servers" && noise ? serverNoiseEpsilon(spec, noise, delta) : localEpsilon(),
+    standardError: estimate(new Array<number>(answers).fill(0), devices)[0]?.standardError ?? Number.NaN,
+    stateBytes: bytes.state,
+    reportBytes: bytes.report + 2 * WRAPPING_BYTES,
+    publicKeyBytes: bytes.publicKey,
+  };
 }
 
 function parametersOn(scheme: SchemeName, spec: StatisticSpec, devices: number, delta: number): PlanParameters {

@@ -23,6 +23,15 @@ export {
   noisedInvalidCount,
 } from "./accounting/invalid-count.ts";
 export {
+  serverNoise,
+  serverNoiseBound,
+  serverNoiseCharge,
+  serverNoiseDelta,
+  serverNoiseEpsilon,
+  serverNoiseSigma,
+  type TrulyAnswered,
+} from "./accounting/server-noise.ts";
+export {
   createDiscreteGaussian,
   type DiscreteGaussian,
   discreteGaussianVariance,

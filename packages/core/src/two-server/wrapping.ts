@@ -24,6 +24,9 @@ const TAG_BYTES = 16;
 const SEED_BYTES = 32;
 const INFO = asciiBytes("lethe report half");
 
+/** A `CryptoKey`, a type that comes with a browser or with Node. */
+type RecipientKey = Parameters<typeof suite.open>[0]["recipientKey"];
+
 /** What a half grows by. */
 export const WRAPPING_BYTES: number = PUBLIC_KEY_BYTES + TAG_BYTES;
 
@@ -101,7 +104,7 @@ export async function unwrapHalf(
   try {
     const half = await suite.open(
       {
-        recipientKey: privateKey.reveal(),
+        recipientKey: privateKey.reveal() as RecipientKey,
         enc: exact(wrapped.subarray(0, PUBLIC_KEY_BYTES)),
         info: exact(INFO),
       },

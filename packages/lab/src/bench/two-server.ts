@@ -1,11 +1,75 @@
 import { Prio3Count as Peer } from "@divviup/prio3";
-import { prio3Count } from "@lethe/core/two-server";
-import { type Measurement, microseconds } from "./stopwatch.ts";
+import { randomnessFrom } from "@lethe/core/randomness";
+import { prio3Count, type TwoServerSpec } from "@lethe/core/two-server";
+import { measureCost } from "../cost.ts";
+import { twoServers } from "../simulated-servers.ts";
+import { type Measurement, microseconds, microsecondsAfter } from "./stopwatch.ts";
 
+const random = randomnessFrom(globalThis.crypto);
 const bytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
 
-/** Sharing a bit with its proof, and verifying it at either server, beside the same with the other implementation in JavaScript. */
 export async function benchTwoServer(unit: () => number, report: (row: Measurement) => void): Promise<void> {
+  await benchPrio3(unit, report);
+  for (const [name, spec, metrics] of SPECS) await benchStatistic(name, spec, metrics, unit, report);
+}
+
+const TICKS = 288;
+const COUNTERS = 20;
+/** What is reported is divided by the number of metrics. */
+const SPECS: readonly (readonly [name: string, spec: TwoServerSpec, metrics: number])[] = [
+  ["a counter", { statistic: "occurrence", noise: "device", ticks: TICKS, localEpsilons: [1] }, 1],
+  [
+    `each of ${COUNTERS} counters`,
+    { statistic: "occurrence", noise: "device", ticks: TICKS, localEpsilons: new Array<number>(COUNTERS).fill(1) },
+    COUNTERS,
+  ],
+  [
+    "histogram 0,1,2,5",
+    { statistic: "histogram", noise: "device", ticks: TICKS, eventsPerTick: 1, edges: [0, 1, 2, 5], localEpsilon: 1 },
+    1,
+  ],
+  ["mean up to 10", { statistic: "mean", noise: "servers", ticks: TICKS, eventsPerTick: 1, limit: 10, sigma: 4 }, 1],
+];
+
+/** A device's write and seal, and what each server does with the report, for one metric. */
+async function benchStatistic(
+  name: string,
+  spec: TwoServerSpec,
+  metrics: number,
+  unit: () => number,
+  report: (row: Measurement) => void,
+): Promise<void> {
+  const servers = await twoServers(spec, random);
+  const row = (what: string, value: number): void =>
+    report({
+      name: `two servers, ${name}: ${what}`,
+      value: value / metrics,
+      unit: "µs",
+      ratio: value / metrics / unit(),
+    });
+  let recorder = servers.enrol(bytes(16));
+  let writes = 0;
+  const withRoom = (): void => {
+    if (writes++ < TICKS) return;
+    recorder = servers.enrol(bytes(16));
+    recorder.write(); // builds the tables of its keys
+    writes = 1;
+  };
+  row(
+    "write",
+    microsecondsAfter(withRoom, () => recorder.write()),
+  );
+  const { seal, open } = (await measureCost("elgamal", spec)) ?? {};
+  row("seal, wrapping included", seal as number);
+  row("open, verify and count, both servers", open as number);
+  for (const [what, value] of Object.entries(servers.bytes)) {
+    if (what === "publicKey") continue;
+    report({ name: `two servers, ${name}: ${what}`, value: value / metrics, unit: "bytes" });
+  }
+}
+
+/** Sharing a bit with its proof, and verifying it at either server, beside the same with the other implementation in JavaScript. */
+async function benchPrio3(unit: () => number, report: (row: Measurement) => void): Promise<void> {
   const [ctx, nonce, verifyKey, rand] = [bytes(20), bytes(16), bytes(32), bytes(prio3Count.randBytes)];
   const none = new Uint8Array();
   const { inputShares } = prio3Count.shard(ctx, 1, nonce, rand);
