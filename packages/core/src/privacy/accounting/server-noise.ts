@@ -70,7 +70,8 @@ export function serverNoiseSigma(counted: TrulyAnswered, epsilon: number, delta:
   const { sensitivity, devices } = exposureOf(counted);
   // Of a histogram σ is that of one bucket, though two change.
   let sigma = (sigmaFor(epsilon, delta, sensitivity, devices) * sensitivity) / unitOf(counted);
+  const deltaAt = (): number => serverNoiseDelta(counted, serverNoise(counted, sigma), epsilon);
   // Dividing by the unit may have rounded down.
-  while (serverNoiseDelta(counted, serverNoise(counted, sigma), epsilon) > delta) sigma *= 1 + 1e-9;
+  for (let step = 1e-9; deltaAt() > delta; step *= 2) sigma *= 1 + step;
   return sigma;
 }

@@ -1,0 +1,203 @@
+import { describe, expect, it } from "vitest";
+import { gaussianDelta, serverNoise, serverNoiseDelta } from "../privacy/index.ts";
+import {
+  bestPossibleMechanism,
+  possibleMechanisms,
+  requirePossibleMechanism,
+} from "../statistic/histogram-two-server.ts";
+import { planMetric, planTwoServerMetric, type TwoServerQuestion } from "./index.ts";
+import { bucketErrors, responseError } from "./standard-error.ts";
+
+const CONSECUTIVE = [0, 1, 2, 3];
+const GROUPED = [0, 1, 2, 5];
+const STATISTICS = ["occurrence", "histogram", "mean"] as const;
+
+function ask(question: Partial<TwoServerQuestion> & Pick<TwoServerQuestion, "statistic" | "goal">): TwoServerQuestion {
+  const devices = question.devices ?? 5000;
+  return { ticks: 288, edges: CONSECUTIVE, limit: 10, devices, reporting: devices, ...question };
+}
+
+describe("what two servers can check", () => {
+  it("is every mechanism where a bucket is one count, the last excepted, and else K-ary response", () => {
+    for (const edges of [[0, 1], [0, 1, 2], CONSECUTIVE]) {
+      expect(possibleMechanisms(edges)).toEqual(["kary", "unary", "per-bucket"]);
+    }
+    for (const edges of [[0, 2], [0, 5], [0, 1, 3], [0, 2, 3], GROUPED]) {
+      expect(possibleMechanisms(edges)).toEqual(["kary"]);
+      expect(() => requirePossibleMechanism("kary", edges)).not.toThrow();
+      expect(() => requirePossibleMechanism("unary", edges)).toThrow(RangeError);
+    }
+    expect(() => requirePossibleMechanism("per-bucket", GROUPED)).toThrow(
+      "mechanism per-bucket needs a bucket for every count with two servers, not edges [0, 1, 2, 5]: " +
+        "use kary, consecutive edges, or noise at the servers",
+    );
+  });
+
+  it("has the least error among these", () => {
+    const many = Array.from({ length: 20 }, (_, i) => i);
+    expect(bestPossibleMechanism(many, 1)).toBe("unary");
+    expect(bestPossibleMechanism([...many.slice(0, -1), 30], 1)).toBe("kary");
+    expect(bestPossibleMechanism(CONSECUTIVE, 1)).toBe("kary");
+  });
+});
+
+describe("planTwoServerMetric, noise at the devices", () => {
+  it("is one server's plan to the digit", () => {
+    for (const question of [
+      ask({ statistic: "occurrence", goal: { epsilon: 1, delta: 1e-6 } }),
+      ask({ statistic: "occurrence", goal: { localEpsilon: 1, delta: 1e-6 }, reporting: 4000 }),
+      ask({ statistic: "histogram", goal: { epsilon: 1, delta: 1e-6 }, patience: 1 }),
+      ask({ statistic: "histogram", goal: { localEpsilon: 2, delta: 1e-6 }, mechanism: "per-bucket" }),
+    ]) {
+      const { spec, ...plan } = planMetric(question);
+      const expected = { ...plan, noise: "device", spec: { ...spec, noise: "device" } };
+      expect(planTwoServerMetric(question)).toEqual(expected);
+      expect(planTwoServerMetric({ ...question, noise: "device" })).toEqual(expected);
+    }
+  });
+
+  it("takes K-ary response where one server would take another, and says so to the device", () => {
+    const edges = [...Array.from({ length: 15 }, (_, i) => i), 20];
+    for (const goal of [
+      { epsilon: 1, delta: 1e-6 },
+      { localEpsilon: 1, delta: 1e-6 },
+    ]) {
+      const question = ask({ statistic: "histogram", goal, edges, patience: 1 });
+      expect(planMetric(question).mechanism).not.toBe("kary");
+      const { mechanism, localEpsilon, standardError, spec } = planTwoServerMetric(question);
+      expect(mechanism).toBe("kary");
+      expect(spec).toMatchObject({ mechanism: "kary", noise: "device", localEpsilon });
+      expect(standardError).toBe(bucketErrors("kary", 5000, 16, localEpsilon).empty);
+    }
+  });
+
+  it("refuses in one line what cannot be, naming the field", () => {
+    const goal = { localEpsilon: 1, delta: 1e-6 };
+    for (const [field, question] of [
+      ["mechanism unary", { statistic: "histogram", goal, edges: GROUPED, mechanism: "unary" }],
+      ["mechanism per-bucket", { statistic: "histogram", goal, edges: [0, 2], mechanism: "per-bucket" }],
+      ["mechanism kary", { statistic: "histogram", goal, mechanism: "kary", noise: "servers" }],
+      ["noise device", { statistic: "mean", goal, noise: "device" }],
+      ["noise", { statistic: "occurrence", goal, noise: "nobody" as "device" }],
+      ["sigma", { statistic: "occurrence", goal: { sigma: 1, delta: 1e-6 } }],
+      ["edges", { statistic: "histogram", goal, edges: [0, 3, 2], mechanism: "unary" }],
+      ["devices", { statistic: "occurrence", goal, devices: 0, noise: "servers" }],
+      ["ticks", { statistic: "occurrence", goal, ticks: 0, noise: "servers" }],
+      ["limit", { statistic: "mean", goal, limit: 0 }],
+      ["sigma", { statistic: "mean", goal: { sigma: 0, delta: 1e-6 } }],
+      ["epsilon", { statistic: "histogram", goal: { epsilon: 0, delta: 1e-6 }, noise: "servers" }],
+      ["localEpsilon", { statistic: "histogram", goal: { localEpsilon: 21, delta: 1e-6 }, noise: "servers" }],
+      ["delta", { statistic: "occurrence", goal: { sigma: 1, delta: 1 }, noise: "servers" }],
+    ] as const) {
+      const plan = () => planTwoServerMetric(ask(question));
+      expect(plan, field).toThrow(RangeError);
+      expect(plan, field).toThrow(new RegExp(`^${field} [^\n]*$`));
+    }
+    expect(() => planTwoServerMetric(ask({ statistic: "mean", goal, noise: "device" }))).toThrow("use noise servers");
+  });
+});
+
+describe("planTwoServerMetric, noise at the servers", () => {
+  it("gives the noise for a guarantee, and the guarantee for a noise", () => {
+    for (const statistic of STATISTICS) {
+      const plan = (goal: TwoServerQuestion["goal"]) => planTwoServerMetric(ask({ statistic, noise: "servers", goal }));
+      const there = plan({ epsilon: 0.5, delta: 1e-8 });
+      const sigma = there.sigma as number;
+      expect(there).toMatchObject({ epsilon: 0.5, localEpsilon: 0.5, delta: 1e-8, bound: "exact", noise: "servers" });
+      expect(plan({ localEpsilon: 0.5, delta: 1e-8 })).toEqual(there);
+      const counted = { statistic, limit: 10 };
+      expect(serverNoiseDelta(counted, serverNoise(counted, sigma), 0.5)).toBeLessThanOrEqual(1e-8);
+      expect(serverNoiseDelta(counted, serverNoise(counted, 0.999 * sigma), 0.5)).toBeGreaterThan(1e-8);
+      const back = plan({ sigma, delta: 1e-8 });
+      expect(back.sigma).toBe(sigma);
+      expect(back.localEpsilon).toBe(back.epsilon);
+      expect(back.epsilon).toBeLessThan(0.5 * (1 + 1e-7));
+      expect(back.epsilon).toBeGreaterThan(0.5 * (1 - 1e-6));
+      expect(back.spec).toEqual(there.spec);
+    }
+  });
+
+  it("is told to the servers as they want it", () => {
+    const goal = { sigma: 3, delta: 1e-6 };
+    const specs = STATISTICS.map((statistic) => planTwoServerMetric(ask({ statistic, noise: "servers", goal })).spec);
+    const common = { noise: "servers", ticks: 288 };
+    expect(specs).toEqual([
+      { statistic: "occurrence", ...common, sigmas: [3] },
+      { statistic: "histogram", ...common, eventsPerTick: 1, edges: CONSECUTIVE, sigma: 3 },
+      { statistic: "mean", ...common, eventsPerTick: 1, limit: 10, sigma: 3 },
+    ]);
+  });
+
+  it("is a mean's if nothing is said, and any buckets will do", () => {
+    const goal = { epsilon: 1, delta: 1e-6 };
+    expect(planTwoServerMetric(ask({ statistic: "mean", goal })).noise).toBe("servers");
+    const grouped = planTwoServerMetric(ask({ statistic: "histogram", goal, noise: "servers", edges: GROUPED }));
+    const single = planTwoServerMetric(ask({ statistic: "histogram", goal, noise: "servers" }));
+    expect(grouped.sigma).toBe(single.sigma);
+    expect(grouped.mechanism).toBe("discrete-gaussian");
+  });
+
+  it("both servers' noise is in the error, and no device's; the guarantee stands on no number of devices", () => {
+    const goal = { sigma: 5, delta: 1e-6 };
+    for (const statistic of STATISTICS) {
+      const few = planTwoServerMetric(ask({ statistic, noise: "servers", goal, devices: 100, reporting: 1 }));
+      const many = planTwoServerMetric(ask({ statistic, noise: "servers", goal, devices: 1e6 }));
+      expect(few.epsilon).toBe(many.epsilon);
+      expect(many.largestStandardError).toBe(many.standardError);
+      if (statistic === "mean") {
+        expect(few.standardError).toBeCloseTo((Math.SQRT2 * 50) / 100, 12);
+        expect(many.standardError).toBeCloseTo((Math.SQRT2 * 50) / 1e6, 12);
+        expect(few.detectable).toBeCloseTo(1.96 * few.standardError, 3);
+      } else {
+        expect(few.standardError).toBeCloseTo(Math.SQRT2 * 5, 12);
+        expect(many.standardError).toBe(few.standardError);
+        expect(few.detectable).toBe(14);
+      }
+    }
+    // Narrow noise has less variance than σ².
+    const narrow = planTwoServerMetric(
+      ask({ statistic: "occurrence", noise: "servers", goal: { sigma: 0.3, delta: 1e-6 } }),
+    );
+    const weights = [1, 2, 3].map((x) => 2 * Math.exp(-(x * x) / 0.18));
+    const total = weights.reduce((sum, weight) => sum + weight, 1);
+    const variance = weights.reduce((sum, weight, i) => sum + ((i + 1) ** 2 * weight) / total, 0);
+    expect(narrow.standardError).toBeCloseTo(Math.sqrt(2 * variance), 4);
+    expect(narrow.standardError).toBeLessThan(0.3);
+  });
+
+  it("a mean's noise at one server is that of one device with one server, and the error without cryptography the same", () => {
+    const goal = { localEpsilon: 1, delta: 1e-6 };
+    const question = ask({ statistic: "mean", goal, devices: 1_000_000 });
+    const two = planTwoServerMetric(question);
+    const one = planMetric(question);
+    expect((two.sigma as number) / (one.sigma as number)).toBeCloseTo(1, 8);
+    expect(two.informationTheoreticStandardError / one.informationTheoreticStandardError).toBeCloseTo(1, 8);
+    // Of n noises two are left.
+    expect(two.standardError / one.standardError).toBeCloseTo(Math.sqrt(2 / 1_000_000), 8);
+    const { sigma2 } = serverNoise({ statistic: "mean", limit: 10 }, two.sigma as number);
+    expect(gaussianDelta({ sigma2, sensitivity: 10, devices: 1 }, 1)).toBeLessThanOrEqual(1e-6);
+  });
+
+  it("without cryptography is √T responses at the same ε, at most guessing the middle", () => {
+    const goal = { epsilon: 1, delta: 1e-6 };
+    for (const statistic of ["occurrence", "histogram"] as const) {
+      const question = ask({ statistic, noise: "servers", goal, devices: 1_000_000 });
+      const plan = planTwoServerMetric(question);
+      expect(plan.informationTheoreticStandardError).toBeCloseTo(Math.sqrt(288) * responseError(1e6, 1), 6);
+      const few = planTwoServerMetric({ ...question, devices: 100 });
+      expect(few.informationTheoreticStandardError).toBe(50);
+      const none = planTwoServerMetric({ ...question, goal: { sigma: 1e6, delta: 1e-6 } });
+      expect(none.epsilon).toBe(0);
+      expect(none.bound).toBe("upper");
+      expect(none.informationTheoreticStandardError).toBe(500_000);
+    }
+  });
+
+  it("so narrow that nothing is hidden it still has numbers for everything", () => {
+    for (const statistic of STATISTICS) {
+      const plan = planTwoServerMetric(ask({ statistic, noise: "servers", goal: { sigma: 0.02, delta: 1e-6 } }));
+      for (const value of Object.values(plan)) if (typeof value === "number") expect(Number.isFinite(value)).toBe(true);
+      expect(plan.epsilon).toBeGreaterThan(1000);
+    }
+  });
+});
