@@ -18,12 +18,15 @@ export interface AggregateShare {
 export function createAggregateShare(answers: number, stored?: Uint8Array): AggregateShare {
   const sums: Elements = new Uint32Array(answers * WORDS);
   const one: Elements = new Uint32Array(WORDS);
+  const given: Elements = new Uint32Array(answers * WORDS);
   const addShares = (bytes: Uint8Array): void => {
     requireLength("a share of the answers", bytes, answers * ELEMENT_BYTES);
-    for (let i = 0; i < answers; i++) {
-      readElement(one, bytes, i);
-      add(sums, i * WORDS, sums, i * WORDS, one, 0);
-    }
+    // All are read before any is added.
+    for (let i = 0; i < answers; i++) readElement(given, i, bytes, i);
+    for (let i = 0; i < given.length; i += WORDS) add(sums, i, sums, i, given, i);
+  };
+  const requireOnePerAnswer = (values: readonly unknown[]): void => {
+    if (values.length !== answers) throw new RangeError(`there are ${values.length} values for ${answers} answers`);
   };
   const addValue = (i: number, value: number): void => {
     placeInteger(one, value);
@@ -33,9 +36,11 @@ export function createAggregateShare(answers: number, stored?: Uint8Array): Aggr
   return {
     add: addShares,
     addConstant: (values) => {
+      requireOnePerAnswer(values);
       for (const [i, value] of values.entries()) addValue(i, value);
     },
     addNoise: (noise, random) => {
+      requireOnePerAnswer(noise);
       for (const [i, each] of noise.entries()) {
         if (each) addValue(i, Number(drawDiscreteGaussian(each, random)));
       }
@@ -50,18 +55,19 @@ export function createAggregateShare(answers: number, stored?: Uint8Array): Aggr
 
 /** The sums that two shares are of; noise may make them negative. */
 export function addAggregateShares(leader: Uint8Array, helper: Uint8Array): number[] {
-  requireLength("the helper's share of the sums", helper, leader.length);
+  const answers = Math.ceil(leader.length / ELEMENT_BYTES);
+  for (const share of [leader, helper]) requireLength("a share of the sums", share, answers * ELEMENT_BYTES);
   const pair = new Uint32Array(2 * WORDS);
-  return Array.from({ length: leader.length / ELEMENT_BYTES }, (_, i) => {
-    readElement(pair.subarray(0, WORDS), leader, i);
-    readElement(pair.subarray(WORDS), helper, i);
+  return Array.from({ length: answers }, (_, i) => {
+    readElement(pair, 0, leader, i);
+    readElement(pair, 1, helper, i);
     add(pair, 0, pair, 0, pair, WORDS);
     return integerOf(pair);
   });
 }
 
-function readElement(out: Elements, bytes: Uint8Array, i: number): void {
-  if (!read(out, 0, bytes, i * ELEMENT_BYTES)) {
+function readElement(out: Elements, o: number, bytes: Uint8Array, i: number): void {
+  if (!read(out, o * WORDS, bytes, i * ELEMENT_BYTES)) {
     throw new LetheError("bad-encoding", "a share of the sums holds what is no field element");
   }
 }

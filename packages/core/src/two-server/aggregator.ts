@@ -1,14 +1,14 @@
 import { deriveDeviceKeys, deriveDeviceSecretKey } from "../encryption/device-key.ts";
 import { elgamalGroup } from "../encryption/elgamal/elgamal.ts";
 import type { Secret } from "../encryption/secret.ts";
-import { LetheError } from "../error.ts";
+import { LetheError, requireLength } from "../error.ts";
 import type { Randomness } from "../randomness/index.ts";
 import { join, split } from "../statistic/concatenation.ts";
 import { asciiBytes } from "../xof.ts";
 import { createAggregateShare } from "./aggregate-share.ts";
 import { HALF_BYTES, KEYS, type OpenedShare, openShare, type ServerRole } from "./shared-bit.ts";
 import type { TwoServerStatistic } from "./statistic.ts";
-import { isValidReport, type PreparedHalf, prepareHalf } from "./verification.ts";
+import { isValidReport, type PreparedHalf, prepareHalf, REPORT_ID_BYTES } from "./verification.ts";
 import { type HalfBinding, unwrapHalf, type WrappingKeys } from "./wrapping.ts";
 
 /** A window of a task. */
@@ -60,6 +60,8 @@ export interface Aggregator {
   close(): Uint8Array;
 }
 
+const DEVICE_BYTES = 16;
+
 interface Received {
   readonly report: Uint8Array;
   readonly wrapped: Uint8Array;
@@ -86,12 +88,11 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       return (await known.preparing).verifier;
     }
     requireOpen();
+    requireLength("a device's id", device, DEVICE_BYTES);
+    requireLength("a report's id", report, REPORT_ID_BYTES);
     // Noted before anything is opened: another report of this device that comes meanwhile is refused.
-    const noted: Received = {
-      report: report.slice(),
-      wrapped: wrapped.slice(),
-      preparing: openAndQuery(options, { device, report }, wrapped),
-    };
+    const kept = { device: device.slice(), report: report.slice(), wrapped: wrapped.slice() };
+    const noted: Received = { ...kept, preparing: openAndQuery(options, kept, kept.wrapped) };
     received.set(device.join(), noted);
     noted.prepared = await noted.preparing;
     return noted.prepared.verifier;
@@ -108,9 +109,10 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
         ? isValidReport(statistics, verifier, otherVerifier)
         : isValidReport(statistics, otherVerifier, verifier);
     noted.valid = valid;
+    // Drawn whether it is needed or not, so that time does not tell. The leader's constant is what counts; the helper's share of it is zero.
+    const noEvent = statistics.flatMap(({ onNoEvent }) => onNoEvent(random));
     if (valid) aggregate.add(outShare);
-    // The leader's constant is what counts; the helper's share of it is zero.
-    else if (role === "leader") aggregate.addConstant(statistics.flatMap(({ onNoEvent }) => onNoEvent(random)));
+    else if (role === "leader") aggregate.addConstant(noEvent);
     return valid;
   }
 
@@ -122,7 +124,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       aggregate.addNoise(noise, random);
       closed = aggregate.encode();
     }
-    return closed;
+    return closed.slice();
   }
 
   return { prepare, conclude, close };

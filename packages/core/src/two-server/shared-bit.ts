@@ -96,7 +96,9 @@ function mask(
 
 /** The halves of bits that were shared. */
 export function splitSharedBits(bits: Uint8Array): Readonly<Record<ServerRole, Uint8Array>> {
-  const all = split(bits, bits.length / SHARED_BIT_BYTES);
+  const count = Math.ceil(bits.length / SHARED_BIT_BYTES);
+  requireLength("a list of shared bits", bits, count * SHARED_BIT_BYTES);
+  const all = split(bits, count);
   return {
     leader: join(all.map((bit) => bit.subarray(0, HALF_BYTES.leader))),
     helper: join(all.flatMap((bit) => [bit.subarray(0, POINT_BYTES), bit.subarray(HALF_BYTES.leader)])),

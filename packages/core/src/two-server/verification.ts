@@ -26,10 +26,10 @@ type Layout = Pick<TwoServerStatistic, "answerOf" | "answers" | "isOneHot">;
 
 const VERIFIER_SHARE_BYTES = 32;
 const NO_PUBLIC_SHARE = new Uint8Array();
-const REPORT_ID_BYTES = 16;
+export const REPORT_ID_BYTES = 16;
 
 /** The last byte says whether all shares could be opened. */
-export function verifierBytes(statistics: readonly Layout[]): number {
+function verifierBytes(statistics: readonly Layout[]): number {
   return statistics.reduce((sum, statistic) => sum + statisticVerifierBytes(statistic), 1);
 }
 
@@ -38,8 +38,9 @@ function statisticVerifierBytes({ answerOf, isOneHot }: Layout): number {
 }
 
 /**
- * The one query that a server ever makes of a report's sharings: two at different points would tell the bits (docs/threat-model.md). `opened`
- * has the shares of all statistics' bits, one after another.
+ * The one query that a server ever makes of a report's sharings: two at different points would tell the bits (docs/threat-model.md). So all bits are
+ * queried at one point, which the report's id decides: whoever copies a device's bit over another gets it queried at the same point again.
+ * `opened` has the shares of all statistics' bits, one after another.
  */
 export function prepareHalf(
   statistics: readonly Layout[],
@@ -47,7 +48,6 @@ export function prepareHalf(
   report: Uint8Array,
   opened: readonly OpenedShare[],
 ): PreparedHalf {
-  requireLength("a report's id", report, REPORT_ID_BYTES);
   const verifiers: Uint8Array[] = [];
   const outShares: Uint8Array[] = [];
   const sum = new Uint32Array(WORDS);
@@ -58,7 +58,7 @@ export function prepareHalf(
     const out = new Uint32Array(answers * WORDS);
     sum.fill(0);
     for (const answer of answerOf) {
-      const queried = query(context, slotNonce(report, bit), opened[bit] ?? MISSING_SHARE[context.role]);
+      const queried = query(context, report, opened[bit] ?? MISSING_SHARE[context.role]);
       bit++;
       verifiers.push(queried.verifierShare);
       intact = queried.intact && intact;
@@ -101,13 +101,6 @@ function query({ role, verifyKey, ctx }: VerifyContext, nonce: Uint8Array, opene
 
 /** Prio3Count's is empty. */
 const NO_MESSAGE = new Uint8Array();
-
-/** Different for every bit of a report: the report's id, with the number of the bit in its last bytes. */
-function slotNonce(report: Uint8Array, bit: number): Uint8Array {
-  const nonce = report.slice();
-  for (let i = 0; i < 4; i++) nonce[12 + i] = (nonce[12 + i] as number) ^ ((bit >>> (8 * i)) & 0xff);
-  return nonce;
-}
 
 const ONE = Uint32Array.of(1, 0);
 

@@ -1,6 +1,6 @@
 import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256, HpkeError } from "@hpke/core";
 import { type Secret, secret } from "../encryption/secret.ts";
-import { requireLength } from "../error.ts";
+import { LetheError, requireLength } from "../error.ts";
 import type { Randomness } from "../randomness/index.ts";
 import { join } from "../statistic/concatenation.ts";
 import { asciiBytes, lengthPrefixed, xof } from "../xof.ts";
@@ -81,17 +81,23 @@ async function wrapHalf(
   requireLength("a wrapping key", publicKey, PUBLIC_KEY_BYTES);
   const ephemeral = new Uint8Array(SEED_BYTES);
   random(ephemeral);
-  const { enc, ct } = await suite.seal(
-    {
-      recipientPublicKey: await suite.kem.deserializePublicKey(exact(publicKey)),
-      info: exact(INFO),
-      ekm: ephemeral.buffer,
-    },
-    exact(half),
-    exact(boundTo(binding)),
-  );
-  ephemeral.fill(0);
-  return join([new Uint8Array(enc), new Uint8Array(ct)]);
+  try {
+    const { enc, ct } = await suite.seal(
+      {
+        recipientPublicKey: await suite.kem.deserializePublicKey(exact(publicKey)),
+        info: exact(INFO),
+        ekm: ephemeral.buffer,
+      },
+      exact(half),
+      exact(boundTo(binding)),
+    );
+    return join([new Uint8Array(enc), new Uint8Array(ct)]);
+  } catch (error) {
+    if (error instanceof HpkeError) throw new LetheError("bad-encoding", "this is no wrapping key", { cause: error });
+    throw error;
+  } finally {
+    ephemeral.fill(0);
+  }
 }
 
 /** Undefined if it is not what was wrapped for this server, device, report, task and window. */
