@@ -91,7 +91,7 @@ describe("lethe plan --mode two-server", () => {
     const { parameters: _one, ...expected } = one;
     const { parameters, ...found } = two;
     expect(found).toEqual({ ...expected, mode: "two-server", noise: "device" });
-    expect(parameters).toMatchObject({ scheme: "elgamal", stateBytes: 138, reportBytes: 224, publicKeyBytes: 96 });
+    expect(parameters).toMatchObject({ scheme: "elgamal", stateBytes: 138, reportBytes: 272, publicKeyBytes: 96 });
   });
 
   it("with noise of the servers does not depend on the number of devices", () => {

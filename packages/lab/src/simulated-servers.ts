@@ -18,8 +18,8 @@ import {
   type ServerRole,
   sharingContext,
   type TwoServerSpec,
-  WRAPPING_BYTES,
   type WrappingKeys,
+  wrappedBytes,
   wrapReport,
 } from "@lethe/core/two-server";
 
@@ -84,7 +84,7 @@ export async function twoServers(spec: TwoServerSpec, random: Randomness): Promi
   }
 
   return {
-    bytes: { ...statistic.bytes, report: statistic.bytes.report + ROLES.length * WRAPPING_BYTES },
+    bytes: { ...statistic.bytes, report: wrappedBytes(statistic.answerOf.length) },
     estimates: statistic,
     enrol: (id) => {
       const keys = ROLES.flatMap((role) => [...servers[role].issueKeys(id)]);

@@ -1,7 +1,7 @@
 import { createDiscreteGaussian, gaussianEpsilon, serverNoiseEpsilon } from "../privacy/index.ts";
 import { statisticFor } from "../statistic/create.ts";
 import type { SchemeName, StatisticSpec } from "../statistic/index.ts";
-import { createTwoServerStatistic, type TwoServerSpec, WRAPPING_BYTES } from "../two-server/index.ts";
+import { createTwoServerStatistic, type TwoServerSpec, wrappedBytes } from "../two-server/index.ts";
 
 /** What a device would run, and what of the plan it attains. */
 export interface PlanParameters {
@@ -39,14 +39,14 @@ export function parametersFor(
 }
 
 function parametersOnTwoServers(spec: TwoServerSpec, devices: number, delta: number): PlanParameters {
-  const { answers, bytes, estimate, localEpsilon, serverNoise } = createTwoServerStatistic(spec);
+  const { answers, answerOf, bytes, estimate, localEpsilon, serverNoise } = createTwoServerStatistic(spec);
   const noise = serverNoise?.[0];
   return {
     scheme: "elgamal",
     localEpsilon: spec.noise === "servers" && noise ? serverNoiseEpsilon(spec, noise, delta) : localEpsilon(),
     standardError: estimate(new Array<number>(answers).fill(0), devices)[0]?.standardError ?? Number.NaN,
     stateBytes: bytes.state,
-    reportBytes: bytes.report + 2 * WRAPPING_BYTES,
+    reportBytes: wrappedBytes(answerOf.length),
     publicKeyBytes: bytes.publicKey,
   };
 }

@@ -13,4 +13,4 @@ export type { Prio3Count, VerifyState } from "./prio3-count.ts";
 export type { ServerRole } from "./shared-bit.ts";
 export type { NoiseSource, ServerNoiseSpec, TwoServerSpec } from "./spec.ts";
 export type { TwoServerStatistic } from "./statistic.ts";
-export { deriveWrappingKeys, type HalfBinding, WRAPPING_BYTES, type WrappingKeys, wrapReport } from "./wrapping.ts";
+export { deriveWrappingKeys, type HalfBinding, type WrappingKeys, wrappedBytes, wrapReport } from "./wrapping.ts";
