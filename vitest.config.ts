@@ -26,19 +26,23 @@ const ONLY_EMBEDDED = [
 /** About the server, and what happens when it goes away. */
 const ONLY_POSTGRES = [`${SERVER}/storage/postgres.test.ts`];
 
+/** The one that compares times to limits, and a long one that keeps to one processor and runs beside it. */
+const TIMED = ["packages/lab/src/bench/bench.test.ts", "packages/core/src/estimate/estimate.stat.test.ts"];
+
 export default defineConfig({
   test: {
     exclude: ["**/*.slow.test.ts", "**/node_modules/**", "**/dist/**"],
     testTimeout: 300_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    // One more than CI has processors, as many tests wait: for windows to end, for browsers, for disks.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,
         test: {
           name: "embedded",
           include: ["packages/*/src/**/*.test.ts"],
-          exclude: ONLY_POSTGRES,
+          exclude: [...ONLY_POSTGRES, ...TIMED],
           // As good as not set: it is for the tests with PostgreSQL, not for the programs that these start.
           env: { DATABASE_URL: "" },
         },
@@ -50,6 +54,17 @@ export default defineConfig({
           include: [`${SERVER}/**/*.test.ts`],
           exclude: ONLY_EMBEDDED,
           globalSetup: "packages/server/test/postgres-setup.ts",
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "timed",
+          include: TIMED,
+          env: { DATABASE_URL: "" },
+          // After all others, and no more of them than there are processors.
+          sequence: { groupOrder: 1 },
+          maxWorkers: 2,
         },
       },
     ],

@@ -66,7 +66,7 @@ describe("what is packed", () => {
   });
 
   it("an application gets the SDK and the core, and nothing of the service", () => {
-    expect(application.run("ls node_modules")).toBe("@lethe\n@noble\n");
+    expect(application.run("ls node_modules")).toBe("@hpke\n@lethe\n@noble\n");
     expect(application.run("ls node_modules/@lethe")).toBe("core\ndevice\n");
   });
 });
@@ -126,7 +126,9 @@ describe("lethe, installed", () => {
   });
 
   it("plan prints what the README shows", () => {
-    expect(operator.run(shellBlock("lethe plan"))).toContain(outputBelow("lethe plan"));
+    // Its columns are as wide as the times need that it measures, and those are longer on a busy machine.
+    const narrowed = (text: string): string => text.replaceAll(/ {2,}/g, "  ");
+    expect(narrowed(operator.run(shellBlock("lethe plan")))).toContain(narrowed(outputBelow("lethe plan")));
   });
 
   it("simulate runs the README's fleet, if of fewer devices", () => {

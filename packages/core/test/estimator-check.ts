@@ -1,7 +1,8 @@
 import { expect } from "vitest";
 import { type Estimate, estimateMean } from "../src/estimate/index.ts";
 import { createDiscreteGaussian, discreteGaussianVariance, drawDiscreteGaussian } from "../src/privacy/index.ts";
-import { seededRandomnessForTests, withBufferedRandomness } from "../src/randomness/index.ts";
+import { withBufferedRandomness } from "../src/randomness/index.ts";
+import { fastRandomness } from "./fast-randomness.ts";
 
 export interface EstimatorCheck {
   readonly runs: number;
@@ -41,7 +42,7 @@ export function checkEstimator({ runs, truth, run }: EstimatorCheck): void {
 /** Devices hold 0, 1, 2, 3 in turn; noise of σ = 2 at limit 3. */
 export function checkMeanEstimator(runs: number, devices: number): void {
   const gaussian = createDiscreteGaussian(2 * 3);
-  withBufferedRandomness(seededRandomnessForTests("mean"), (random) => {
+  withBufferedRandomness(fastRandomness("mean"), (random) => {
     checkEstimator({
       runs,
       truth: [1.5],

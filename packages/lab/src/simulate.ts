@@ -20,7 +20,8 @@ import { bytesFrom, oneServer, type SimulatedServers, twoServers } from "./simul
 
 export interface SimulationOptions {
   readonly statistic: StatisticSpec["statistic"];
-  readonly mode: "one-server" | "two-server";
+  /** One server if absent. */
+  readonly mode?: "one-server" | "two-server";
   /** Of two servers: who adds it. The servers for a mean, else the devices, if absent. */
   readonly noise?: NoiseSource;
   /** Of one server. Two servers' shares are under ElGamal. */

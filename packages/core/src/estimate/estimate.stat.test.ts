@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { checkEstimator, checkMeanEstimator } from "../../test/estimator-check.ts";
+import { fastRandomness } from "../../test/fast-randomness.ts";
 import { createRandomizedResponse, respond } from "../privacy/randomized-response.ts";
-import { seededRandomnessForTests, withBufferedRandomness } from "../randomness/index.ts";
+import { withBufferedRandomness } from "../randomness/index.ts";
 import { bucketOf, histogramEstimates, histogramMechanism } from "../statistic/histogram.ts";
 import { respondHistogram } from "../statistic/histogram-answer.ts";
 import { estimateFromResponses } from "./estimate.ts";
@@ -12,7 +13,7 @@ const DEVICES = 1000;
 describe(`estimators, ${RUNS} runs of the plaintext mechanism over ${DEVICES} devices`, () => {
   it("randomized response", () => {
     const response = createRandomizedResponse(1);
-    withBufferedRandomness(seededRandomnessForTests("rr"), (random) => {
+    withBufferedRandomness(fastRandomness("rr"), (random) => {
       for (const ones of [0, 300]) {
         checkEstimator({
           runs: RUNS,
@@ -34,7 +35,7 @@ describe(`estimators, ${RUNS} runs of the plaintext mechanism over ${DEVICES} de
     it(`histogram, ${name}`, () => {
       const mechanism = histogramMechanism({ ticks: 1, eventsPerTick: 1, edges, localEpsilon: 1, mechanism: name });
       const { estimate } = histogramEstimates(mechanism);
-      withBufferedRandomness(seededRandomnessForTests(name), (random) => {
+      withBufferedRandomness(fastRandomness(name), (random) => {
         checkEstimator({
           runs: RUNS,
           truth,

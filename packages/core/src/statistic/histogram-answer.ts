@@ -7,14 +7,16 @@ import { areBits } from "./statistic.ts";
 
 /** For every bucket what to tell: its bit, or 0 or 1 regardless. Decided without looking at any. */
 export function drawHistogramResponses(mechanism: HistogramMechanism, random: Randomness): (0 | 1 | "keep")[] {
-  const buckets = Array.from({ length: mechanism.buckets }, (_, b) => b);
+  const responses: (0 | 1 | "keep")[] = [];
   if (mechanism.name === "kary") {
     const { keep, decoy } = drawKary(mechanism, random);
-    return buckets.map((b) => (keep ? "keep" : b === decoy ? 1 : 0));
+    for (let b = 0; b < mechanism.buckets; b++) responses.push(keep ? "keep" : b === decoy ? 1 : 0);
+    return responses;
   }
-  return buckets.map(() =>
-    mechanism.name === "unary" ? drawUnary(mechanism, random) : drawResponse(mechanism, random),
-  );
+  for (let b = 0; b < mechanism.buckets; b++) {
+    responses.push(mechanism.name === "unary" ? drawUnary(mechanism, random) : drawResponse(mechanism, random));
+  }
+  return responses;
 }
 
 /** The answers of a device in this bucket. */

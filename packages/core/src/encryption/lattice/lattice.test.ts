@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { addCentredBinomial, seededRandomnessForTests } from "../../randomness/index.ts";
+import { fastRandomness } from "../../../test/fast-randomness.ts";
+import { addCentredBinomial } from "../../randomness/index.ts";
 import { type LatticeCiphertext, openPhase } from "./ciphertext.ts";
 import { noiseVariance } from "./failure-bound.ts";
 import type { LatticePublicKey } from "./keys.ts";
@@ -9,7 +10,7 @@ import { LATTICE_SETS, type LatticeParameters, modulusBits } from "./parameters.
 import { ringOf } from "./ring.ts";
 
 const L1 = LATTICE_SETS[0];
-const random = seededRandomnessForTests("lattice");
+const random = fastRandomness("lattice");
 
 /** What the key holder sees of an encryption of zeros: c₁ + c₀·s, centred. */
 function noiseOf(scheme: LatticeScheme, secretKey: ReturnType<LatticeScheme["generateSecretKey"]>) {
@@ -17,7 +18,7 @@ function noiseOf(scheme: LatticeScheme, secretKey: ReturnType<LatticeScheme["gen
   const q = 2 ** modulusBits(scheme.parameters);
   return (ciphertext: LatticeCiphertext): Float64Array => {
     const phase = openPhase(ringOf(scheme.parameters), secretKey, ciphertext);
-    return Float64Array.from({ length: N }, (_, i) => {
+    return new Float64Array(N).map((_, i) => {
       const value = coefficient(scheme.parameters, phase, i);
       return value >= q / 2 ? value - q : value;
     });
