@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { add, ELEMENT_BYTES, type Elements, isEqual, multiply, read, subtract, write } from "./field64.ts";
+import { add, ELEMENT_BYTES, type Elements, halve, isEqual, multiply, read, subtract, write } from "./field64.ts";
 
 const MODULUS = 2n ** 64n - 2n ** 32n + 1n;
 
@@ -46,6 +46,20 @@ describe.each([
       }
     }
   });
+});
+
+it("halve gives what doubled is the same, also in place", () => {
+  fc.assert(
+    fc.property(element, (a) => {
+      const elements = elementsOf(a, 0n);
+      halve(elements, 2, elements, 0);
+      expect((2n * integerOf(elements, 2)) % MODULUS).toBe(a);
+      expect(integerOf(elements, 2)).toBeLessThan(MODULUS);
+      halve(elements, 0, elements, 0);
+      expect(integerOf(elements, 0)).toBe(integerOf(elements, 2));
+    }),
+    { numRuns: 20_000 },
+  );
 });
 
 describe("bytes", () => {

@@ -9,7 +9,6 @@ export type Elements = Uint32Array;
 export const WORDS = 2;
 export const ELEMENT_BYTES = 8;
 
-const WORD = 0x1_0000_0000;
 const MOST = 0xffff_ffff;
 
 export function add(out: Elements, o: number, a: Elements, i: number, b: Elements, j: number): void {
@@ -30,30 +29,43 @@ export function subtract(out: Elements, o: number, a: Elements, i: number, b: El
 }
 
 export function multiply(out: Elements, o: number, a: Elements, i: number, b: Elements, j: number): void {
-  const [a0, a1] = [a[i] as number, a[i + 1] as number];
-  const [b0, b1] = [b[j] as number, b[j + 1] as number];
-  // Four words, each product split so that nothing exceeds 2⁵³.
+  const a0 = a[i] as number;
+  const a1 = a[i + 1] as number;
+  const b0 = b[j] as number;
+  const b1 = b[j + 1] as number;
   const p00 = Math.imul(a0, b0) >>> 0;
   const p01 = Math.imul(a0, b1) >>> 0;
   const p10 = Math.imul(a1, b0) >>> 0;
   const p11 = Math.imul(a1, b1) >>> 0;
-  const middle = highWord(a0, b0) + p01 + p10;
-  const upper = highWord(a0, b1) + highWord(a1, b0) + p11 + Math.floor(middle / WORD);
+  const middle = highWord(a0, b0, p00) + p01 + p10;
+  const upper = highWord(a0, b1, p01) + highWord(a1, b0, p10) + p11 + ((middle * PER_WORD) >>> 0);
   const w2 = upper >>> 0;
-  const w3 = highWord(a1, b1) + Math.floor(upper / WORD);
+  const w3 = highWord(a1, b1, p11) + ((upper * PER_WORD) >>> 0);
   // 2⁶⁴ = 2³² − 1 and 2⁹⁶ = −1: the words are w0 − w2 − w3 and w1 + w2.
   const low = p00 - w2 - w3;
   const lowest = low >>> 0;
-  const high = (middle >>> 0) + w2 + Math.floor(low / WORD);
+  const high = (middle >>> 0) + w2 + Math.floor(low * PER_WORD);
   normalize(out, o, lowest, high);
 }
 
-/** The high word of a product of two words. */
-function highWord(a: number, b: number): number {
-  const [aLow, aHigh] = [a & 0xffff, a >>> 16];
-  const [bLow, bHigh] = [b & 0xffff, b >>> 16];
-  const middle = aLow * bHigh + aHigh * bLow + Math.floor((aLow * bLow) / 0x1_0000);
-  return aHigh * bHigh + Math.floor(middle / 0x1_0000);
+const PER_WORD = 2 ** -32;
+
+/**
+ * The high word of a product of two words whose low word is known. The product as a double is off by at most 2¹¹, so what is left of it
+ * without the low word is the high word times 2³², up to 2¹¹: rounding finds it.
+ */
+function highWord(a: number, b: number, low: number): number {
+  return ((a * b - low) * PER_WORD + 0.5) >>> 0;
+}
+
+/** x/2, which is (x + the modulus)/2 for an odd x. */
+export function halve(out: Elements, o: number, a: Elements, i: number): void {
+  const isOdd = (a[i] as number) & 1;
+  const low = (a[i] as number) + isOdd;
+  const high = (a[i + 1] as number) + isOdd * MOST + carry(low);
+  const lowestOfHigh = high & 1;
+  out[o] = ((low >>> 0) >>> 1) | (lowestOfHigh << 31);
+  out[o + 1] = (high - lowestOfHigh) / 2;
 }
 
 const carry = (low: number): number => Number(low > MOST);

@@ -3,6 +3,7 @@ import {
   add,
   ELEMENT_BYTES,
   type Elements,
+  halve,
   isEqual,
   multiply,
   place,
@@ -78,6 +79,8 @@ const EMPTY = new Uint8Array();
 
 /** The scratch elements of one computation after another, all zero in between. */
 interface Scratch {
+  /** All of it. */
+  readonly all: Elements;
   /** A measurement and its proof. */
   readonly share: Elements;
   readonly verifier: Elements;
@@ -96,20 +99,17 @@ export function createPrio3CountOn(keccak: Keccak, shares: number): Prio3Count {
     for (const share of given) requireLength(`a ${what}`, share, bytes);
   };
   const elements = (length: number): Elements => new Uint32Array(length * WORDS);
-  const scratch: Scratch = {
-    share: elements(1 + PROOF_LENGTH),
-    verifier: elements(VERIFIER_LENGTH),
-    point: elements(2),
-    terms: elements(4),
-  };
+  const scratch = createScratch();
   const { share, verifier, point } = scratch;
+  const binder = new Uint8Array(1 + NONCE_BYTES);
+  binder[0] = PROOFS;
   function isProven(verifierShares: readonly Uint8Array[]): boolean {
     requireShares("verifier share", verifierShares, VERIFIER_SHARE_BYTES);
     try {
       for (const verifierShare of verifierShares) addDecoded(verifierShare, verifier, scratch);
       return decide(scratch);
     } finally {
-      wipe(scratch);
+      scratch.all.fill(0);
     }
   }
 
@@ -131,7 +131,7 @@ export function createPrio3CountOn(keccak: Keccak, shares: number): Prio3Count {
         }
         return { publicShare: EMPTY, inputShares: [encode(leader, 0, 1 + PROOF_LENGTH), ...helpers] };
       } finally {
-        wipe(scratch);
+        scratch.all.fill(0);
       }
     },
     verifyInit: (verifyKey, ctx, aggregatorId, nonce, publicShare, inputShare) => {
@@ -145,8 +145,6 @@ export function createPrio3CountOn(keccak: Keccak, shares: number): Prio3Count {
       try {
         if (aggregatorId === 0) decode(inputShare, share);
         else expandShare(keccak, ctx, aggregatorId, inputShare, share);
-        const binder = new Uint8Array(1 + NONCE_BYTES);
-        binder[0] = PROOFS;
         binder.set(nonce, 1);
         expand(keccak, QUERY_RANDOMNESS, ctx, verifyKey, binder, point, 0, 1);
         query(scratch);
@@ -155,7 +153,7 @@ export function createPrio3CountOn(keccak: Keccak, shares: number): Prio3Count {
           verifierShare: encode(verifier, 0, VERIFIER_LENGTH),
         };
       } finally {
-        wipe(scratch);
+        scratch.all.fill(0);
       }
     },
     verifierSharesToMessage: (_ctx, verifierShares) => {
@@ -187,17 +185,26 @@ export function createPrio3CountOn(keccak: Keccak, shares: number): Prio3Count {
   };
 }
 
-function wipe({ share, verifier, point, terms }: Scratch): void {
-  share.fill(0);
-  verifier.fill(0);
-  point.fill(0);
-  terms.fill(0);
+function createScratch(): Scratch {
+  const lengths = { share: 1 + PROOF_LENGTH, verifier: VERIFIER_LENGTH, point: 2, terms: 4 };
+  const all = new Uint32Array(Object.values(lengths).reduce((sum, length) => sum + length, 0) * WORDS);
+  let at = 0;
+  const next = (length: number): Elements => {
+    at += length * WORDS;
+    return all.subarray(at - length * WORDS, at);
+  };
+  return {
+    all,
+    share: next(lengths.share),
+    verifier: next(lengths.verifier),
+    point: next(lengths.point),
+    terms: next(lengths.terms),
+  };
 }
 
 const constant = (low: number, high: number): Elements => Uint32Array.of(low, high);
 /** The two square roots of 1 are 1 and −1; this is one of −1. */
 const ROOT = constant(0, 2 ** 16);
-const HALF = constant(0x8000_0001, 0x7fff_ffff);
 const ONE = constant(1, 0);
 
 /** The places of a measurement's proof: the seeds of both wires, and the product of the wires where X is 1, √−1 and −1. */
@@ -227,12 +234,14 @@ function evaluateWire(
   multiply(terms, 0, terms, 0, point, 0);
   add(terms, 0, terms, 0, share, seed);
   add(terms, 0, terms, 0, share, MEASUREMENT);
-  multiply(out, o, terms, 0, HALF, 0);
+  halve(out, o, terms, 0);
 }
 
 /** An aggregator's share of what the circuit gives, x·x − x, and of the wires and their product at the point. */
 function query(scratch: Scratch): void {
   const { share, verifier, point } = scratch;
+  const binder = new Uint8Array(1 + NONCE_BYTES);
+  binder[0] = PROOFS;
   multiply(point, WORDS, point, 0, point, 0);
   // One in 2⁶³: at a root of unity the wire would show its input.
   if (isEqual(point, WORDS, ONE, 0))
@@ -251,13 +260,13 @@ function evaluateProduct({ share, verifier, point, terms }: Scratch): void {
   const [b, sum, difference, c] = [0, WORDS, 2 * WORDS, 3 * WORDS] as const;
   const out = 3 * WORDS;
   subtract(terms, b, share, AT_ONE, share, AT_MINUS_ONE);
-  multiply(terms, b, terms, b, HALF, 0);
+  halve(terms, b, terms, b);
   add(terms, sum, share, AT_ONE, share, AT_MINUS_ONE);
-  multiply(terms, sum, terms, sum, HALF, 0);
+  halve(terms, sum, terms, sum);
   multiply(terms, difference, terms, b, ROOT, 0);
   subtract(terms, difference, share, AT_ROOT, terms, difference);
   subtract(terms, c, terms, sum, terms, difference);
-  multiply(terms, c, terms, c, HALF, 0);
+  halve(terms, c, terms, c);
   // a is what is left of the sum.
   subtract(verifier, out, terms, sum, terms, c);
   multiply(terms, b, terms, b, point, 0);
@@ -275,10 +284,13 @@ function decide({ verifier, terms }: Scratch): boolean {
 }
 
 const ONE_PROOF = Uint8Array.of(PROOFS);
+/** By aggregator: what its share of a proof is bound to, and without the first byte its share of the measurement. */
+const SHARE_BINDERS = Array.from({ length: MOST_SHARES }, (_, aggregator) => Uint8Array.of(PROOFS, aggregator));
 
 function expandShare(keccak: Keccak, ctx: Uint8Array, aggregatorId: number, seed: Uint8Array, out: Elements): void {
-  expand(keccak, MEASUREMENT_SHARE, ctx, seed, Uint8Array.of(aggregatorId), out, MEASUREMENT, 1);
-  expand(keccak, PROOF_SHARE, ctx, seed, Uint8Array.of(PROOFS, aggregatorId), out, LEFT_SEED, PROOF_LENGTH);
+  const binder = SHARE_BINDERS[aggregatorId] as Uint8Array;
+  expand(keccak, MEASUREMENT_SHARE, ctx, seed, binder.subarray(1), out, MEASUREMENT, 1);
+  expand(keccak, PROOF_SHARE, ctx, seed, binder, out, LEFT_SEED, PROOF_LENGTH);
 }
 
 /** Uniform elements; eight bytes that are none are passed over. */

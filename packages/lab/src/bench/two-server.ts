@@ -120,7 +120,7 @@ async function measurePeer(): Promise<Record<"shard" | "leader" | "helper", numb
   };
 }
 
-const ROUNDS = 8;
+const ROUNDS = 25;
 const CALLS = 200;
 
 /** The best of several rounds, of something that promises its result. */
