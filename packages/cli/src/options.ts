@@ -33,7 +33,8 @@ export function refuseForeignOptions(statistic: string, command: Command): void 
   };
   for (const [option, owner] of Object.entries(owners)) {
     if (owner !== statistic && isGiven(option)) {
-      command.error(`error: option '--${option}' is for --statistic ${owner} only`);
+      const or = isTwo && option === "sigma" ? ", or for --noise servers," : "";
+      command.error(`error: option '--${option}' is for --statistic ${owner}${or} only`);
     }
   }
   if (!isTwo && isGiven("noise")) command.error("error: option '--noise' is for --mode two-server only");

@@ -237,7 +237,7 @@ function weakness(localEpsilon: number, noise: NoiseSource | undefined): string 
   if (noise === "device") {
     return (
       `${answer} from two servers that put their shares together;\n` +
-      "the aggregate guarantee holds if one of them is honest. Plan with --local-epsilon if both may not be."
+      "the aggregate guarantee holds if both follow the protocol. Plan with --local-epsilon if they may not."
     );
   }
   if (noise === "servers") return `note: ε = ${figure(localEpsilon)} hides next to nothing.`;
@@ -248,7 +248,7 @@ function weakness(localEpsilon: number, noise: NoiseSource | undefined): string 
 }
 
 function whoLearns(noise: NoiseSource | undefined): string {
-  if (noise === "device") return "what both servers together learn of one device; one alone learns nothing";
+  if (noise === "device") return "what both servers together learn of one device, or one that cheats";
   return noise === "servers"
     ? "what either server learns of one device, if the other is honest"
     : "what the server learns of one device";

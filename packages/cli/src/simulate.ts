@@ -37,7 +37,7 @@ export function addSimulate(program: Command): void {
     .option("--limit <k>", "mean: counts are cut at this", wholeNumber(1, 100_000), 10)
     .option(
       "--sigma <s>",
-      "mean: noise in units of the limit, or noise of each of two servers, in devices; instead of --local-epsilon",
+      "mean: noise in units of the limit; --noise servers: of each server, in devices; instead of --local-epsilon",
       positive,
     )
     .option("--seed <s>", "make the run reproducible")
@@ -106,6 +106,9 @@ function describeServers({ mode, noise }: SimulationResult): string {
 
 /** What a device pays for its answers in one window: metrics add up. */
 function describeCost({ statistic, noise, localEpsilon, truth }: SimulationResult): string {
+  if (noise === "servers" && truth.length > 1 && statistic === "occurrence") {
+    return `local ε ${localEpsilon.toPrecision(4)} at δ = 1e-6 a metric`;
+  }
   if (statistic === "mean" || noise === "servers") return `local ε ${localEpsilon.toPrecision(4)} at δ = 1e-6`;
   if (statistic === "histogram" || truth.length === 1) return `local ε ${localEpsilon.toPrecision(4)}`;
   return `local ε ${localEpsilon.toPrecision(4)} a metric, ${(truth.length * localEpsilon).toPrecision(4)} a device`;

@@ -39,11 +39,11 @@ export function parametersFor(
 }
 
 function parametersOnTwoServers(spec: TwoServerSpec, devices: number, delta: number): PlanParameters {
-  const { answers, answerOf, bytes, estimate, localEpsilon, serverNoise } = createTwoServerStatistic(spec);
-  const noise = serverNoise?.[0];
+  const { answers, answerOf, bytes, estimate, localEpsilon, serverNoise = [] } = createTwoServerStatistic(spec);
+  const counted = spec.noise === "servers" ? serverNoise.map((each) => serverNoiseEpsilon(spec, each, delta)) : [];
   return {
     scheme: "elgamal",
-    localEpsilon: spec.noise === "servers" && noise ? serverNoiseEpsilon(spec, noise, delta) : localEpsilon(),
+    localEpsilon: spec.noise === "servers" ? Math.max(...counted) : localEpsilon(),
     standardError: estimate(new Array<number>(answers).fill(0), devices)[0]?.standardError ?? Number.NaN,
     stateBytes: bytes.state,
     reportBytes: wrappedBytes(answerOf.length),

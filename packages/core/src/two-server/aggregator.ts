@@ -6,9 +6,9 @@ import type { Randomness } from "../randomness/index.ts";
 import { join, split } from "../statistic/concatenation.ts";
 import { asciiBytes } from "../xof.ts";
 import { createAggregateShare } from "./aggregate-share.ts";
-import { HALF_BYTES, KEYS, type OpenedShare, openShare, type ServerRole } from "./shared-bit.ts";
+import { HALF_BYTES, KEYS, type OpenedShare, openShare, REPORT_ID_BYTES, type ServerRole } from "./shared-bit.ts";
 import type { TwoServerStatistic } from "./statistic.ts";
-import { isValidReport, type PreparedHalf, prepareHalf, REPORT_ID_BYTES } from "./verification.ts";
+import { isValidReport, type PreparedHalf, prepareHalf } from "./verification.ts";
 import { type HalfBinding, unwrapHalf, type WrappingKeys } from "./wrapping.ts";
 
 /** A window of a task. */
@@ -108,11 +108,11 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       role === "leader"
         ? isValidReport(statistics, verifier, otherVerifier)
         : isValidReport(statistics, otherVerifier, verifier);
-    noted.valid = valid;
     // Drawn whether it is needed or not, so that time does not tell. The leader's constant is what counts; the helper's share of it is zero.
     const noEvent = statistics.flatMap(({ onNoEvent }) => onNoEvent(random));
     if (valid) aggregate.add(outShare);
     else if (role === "leader") aggregate.addConstant(noEvent);
+    noted.valid = valid;
     return valid;
   }
 

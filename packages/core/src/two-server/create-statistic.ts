@@ -5,6 +5,11 @@ import type { TwoServerSpec } from "./spec.ts";
 import type { TwoServerParts, TwoServerStatistic } from "./statistic.ts";
 
 export function createTwoServerStatistic(spec: TwoServerSpec): TwoServerStatistic {
+  // Specs may come from a file: a typo must not choose the other noise.
+  const { noise, statistic } = spec;
+  if ((noise !== "device" && noise !== "servers") || (statistic === "mean" && noise !== "servers")) {
+    throw new RangeError(`noise is device or servers, and servers for a mean, not ${noise as string}`);
+  }
   const parts = partsOf(spec);
   return { ...parts, bytes: parts.device(new Uint8Array()).bytes };
 }

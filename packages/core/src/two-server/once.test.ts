@@ -292,3 +292,14 @@ it("a half is looked into as it came, though the caller uses its array again mea
   await preparing;
   expect(servers.leader.conclude(A, helperVerifier)).toBe(true);
 });
+
+it("a noise that there is not, or that a mean does not have, is refused", () => {
+  const mean = { statistic: "mean", ticks: 1, eventsPerTick: 1, limit: 2, sigma: 1 } as const;
+  for (const spec of [
+    { statistic: "occurrence", ticks: 1, localEpsilons: [1], noise: "both" },
+    { statistic: "occurrence", ticks: 1, localEpsilons: [1] },
+    { ...mean, noise: "device" },
+  ]) {
+    expect(() => createTwoServerStatistic(spec as never)).toThrow(/^noise is device or servers/);
+  }
+});

@@ -193,3 +193,16 @@ it("refuses arguments of the wrong form", () => {
   expect(() => prio3Count.verifierSharesToMessage(CTX, [random(32)])).toThrow(RangeError);
   expect(() => prio3Count.unshard([new Uint8Array(8).fill(1), new Uint8Array(8)], 10)).toThrow("more than 10");
 });
+
+it("takes contexts of many blocks, and refuses those whose length its tag cannot hold", () => {
+  for (const length of [0, 1, 200, 65_527]) {
+    const ctx = new Uint8Array(length).fill(3);
+    const { inputShares } = prio3Count.shard(ctx, 1, random(16), random(64));
+    const [key, nonce] = [random(32), random(16)];
+    const shares = inputShares.map(
+      (share, i) => prio3Count.verifyInit(key, ctx, i, nonce, new Uint8Array(), share).verifierShare,
+    );
+    expect(prio3Count.isProven(shares)).toBe(true);
+  }
+  expect(() => prio3Count.shard(new Uint8Array(65_528), 1, random(16), random(64))).toThrow(RangeError);
+});

@@ -103,6 +103,17 @@ export function createPrio3CountOn(keccak: Keccak, shares: number): Prio3Count {
   const { share, verifier, point } = scratch;
   const binder = new Uint8Array(1 + NONCE_BYTES);
   binder[0] = PROOFS;
+  /** Of shares of one element. */
+  function sumOf(shareBytes: readonly Uint8Array[]): Elements {
+    const sum = elements(1);
+    try {
+      for (const bytes of shareBytes) addDecoded(bytes, sum, scratch);
+      return sum;
+    } finally {
+      scratch.all.fill(0);
+    }
+  }
+
   function isProven(verifierShares: readonly Uint8Array[]): boolean {
     requireShares("verifier share", verifierShares, VERIFIER_SHARE_BYTES);
     try {
@@ -120,8 +131,8 @@ export function createPrio3CountOn(keccak: Keccak, shares: number): Prio3Count {
       if (measurement !== 0 && measurement !== 1) throw new RangeError("the measurement is 0 or 1");
       requireLength("the nonce", nonce, NONCE_BYTES);
       requireLength("the randomness", rand, randBytes);
-      const seed = (i: number): Uint8Array => rand.slice(i * SEED_BYTES, (i + 1) * SEED_BYTES);
-      const helpers = Array.from({ length: shares - 1 }, (_, i) => seed(i));
+      const seed = (i: number): Uint8Array => rand.subarray(i * SEED_BYTES, (i + 1) * SEED_BYTES);
+      const helpers = Array.from({ length: shares - 1 }, (_, i) => seed(i).slice());
       const leader = elements(1 + PROOF_LENGTH);
       try {
         prove(keccak, ctx, measurement, seed(shares - 1), leader, scratch);
@@ -132,6 +143,7 @@ export function createPrio3CountOn(keccak: Keccak, shares: number): Prio3Count {
         return { publicShare: EMPTY, inputShares: [encode(leader, 0, 1 + PROOF_LENGTH), ...helpers] };
       } finally {
         scratch.all.fill(0);
+        leader.fill(0);
       }
     },
     verifyInit: (verifyKey, ctx, aggregatorId, nonce, publicShare, inputShare) => {
@@ -166,18 +178,12 @@ export function createPrio3CountOn(keccak: Keccak, shares: number): Prio3Count {
       return outShare;
     },
     aggregate: (outShares) => {
-      const sum = elements(1);
-      for (const outShare of outShares) {
-        requireLength("an out share", outShare, OUT_SHARE_BYTES);
-        addDecoded(outShare, sum, scratch);
-      }
-      return encode(sum, 0, 1);
+      for (const outShare of outShares) requireLength("an out share", outShare, OUT_SHARE_BYTES);
+      return encode(sumOf(outShares), 0, 1);
     },
     unshard: (aggregateShares, count) => {
       requireShares("aggregate share", aggregateShares, OUT_SHARE_BYTES);
-      const sum = elements(1);
-      for (const aggregateShare of aggregateShares) addDecoded(aggregateShare, sum, scratch);
-      const [low, high] = sum as unknown as [number, number];
+      const [low, high] = sumOf(aggregateShares) as unknown as [number, number];
       const result = low + 2 ** 32 * high;
       if (!(result <= count)) throw new LetheError("bad-encoding", `these shares add up to more than ${count}`);
       return result;
@@ -206,6 +212,7 @@ const constant = (low: number, high: number): Elements => Uint32Array.of(low, hi
 /** The two square roots of 1 are 1 and −1; this is one of −1. */
 const ROOT = constant(0, 2 ** 16);
 const ONE = constant(1, 0);
+const ZERO = constant(0, 0);
 
 /** The places of a measurement's proof: the seeds of both wires, and the product of the wires where X is 1, √−1 and −1. */
 const [MEASUREMENT, LEFT_SEED, RIGHT_SEED, AT_ONE, AT_ROOT, AT_MINUS_ONE] = [0, 2, 4, 6, 8, 10] as const;
@@ -240,8 +247,6 @@ function evaluateWire(
 /** An aggregator's share of what the circuit gives, x·x − x, and of the wires and their product at the point. */
 function query(scratch: Scratch): void {
   const { share, verifier, point } = scratch;
-  const binder = new Uint8Array(1 + NONCE_BYTES);
-  binder[0] = PROOFS;
   multiply(point, WORDS, point, 0, point, 0);
   // One in 2⁶³: at a root of unity the wire would show its input.
   if (isEqual(point, WORDS, ONE, 0))
@@ -279,7 +284,7 @@ function evaluateProduct({ share, verifier, point, terms }: Scratch): void {
 function decide({ verifier, terms }: Scratch): boolean {
   multiply(terms, 0, verifier, WORDS, verifier, 2 * WORDS);
   const isProduct = isEqual(terms, 0, verifier, 3 * WORDS);
-  const isZero = isEqual(verifier, 0, terms, WORDS);
+  const isZero = isEqual(verifier, 0, ZERO, 0);
   return isProduct && isZero;
 }
 

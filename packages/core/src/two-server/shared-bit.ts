@@ -22,6 +22,9 @@ import { createPrio3CountOn } from "./prio3-count.ts";
 export type ServerRole = "leader" | "helper";
 export const AGGREGATOR: Readonly<Record<ServerRole, number>> = { leader: 0, helper: 1 };
 
+/** A report is sealed under one, and verified at a point that it decides. */
+export const REPORT_ID_BYTES = 16;
+
 /** The leader's share of a bit and its proof fills two group elements, the helper's seed is the hash of one. */
 export const KEYS: Readonly<Record<ServerRole, number>> = { leader: 2, helper: 1 };
 /** One ephemeral element, and three that are masked. */
@@ -51,12 +54,12 @@ export function createSharedBits(ctx: Uint8Array): DeviceScheme<readonly ElGamal
     const element = BASE.multiply(randomScalar(random));
     const rand = new Uint8Array(prio3.randBytes);
     random(rand);
-    rand.set(seedFrom(element));
+    const seed = seedFrom(element);
+    rand.set(seed);
     // Without joint randomness nothing depends on the nonce.
-    const [leader] = prio3.shard(ctx, bit, NO_NONCE, rand).inputShares as [Uint8Array, Uint8Array];
-    const embedded = split(leader, KEYS.leader).map(embed);
-    rand.fill(0);
-    leader.fill(0);
+    const { inputShares } = prio3.shard(ctx, bit, NO_NONCE, rand);
+    const embedded = split(inputShares[0] as Uint8Array, KEYS.leader).map(embed);
+    for (const used of [rand, seed, ...inputShares]) used.fill(0);
     return [...embedded, element];
   }
 

@@ -26,7 +26,6 @@ type Layout = Pick<TwoServerStatistic, "answerOf" | "answers" | "isOneHot">;
 
 const VERIFIER_SHARE_BYTES = 32;
 const NO_PUBLIC_SHARE = new Uint8Array();
-export const REPORT_ID_BYTES = 16;
 
 /** The last byte says whether all shares could be opened. */
 function verifierBytes(statistics: readonly Layout[]): number {

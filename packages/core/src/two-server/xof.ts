@@ -2,6 +2,7 @@ import type { Keccak } from "./keccak.ts";
 
 const RATE = 168;
 const DOMAIN = 1;
+const MOST_TAG_BYTES = 0xffff;
 /** The words of a block. */
 export const BLOCK_WORDS: number = RATE / 4;
 
@@ -17,6 +18,7 @@ export function beginStream(
   binder: Uint8Array,
 ): void {
   const tagLength = tag.length + restOfTag.length;
+  if (tagLength > MOST_TAG_BYTES) throw new RangeError(`a tag has at most ${MOST_TAG_BYTES} bytes, not ${tagLength}`);
   let at = absorbByte(keccak, 0, tagLength & 0xff);
   at = absorbByte(keccak, at, tagLength >> 8);
   at = absorb(keccak, at, tag);

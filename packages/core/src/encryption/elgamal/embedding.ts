@@ -28,7 +28,7 @@ export function embed(data: Uint8Array): RistrettoPoint {
   throw new RangeError("no counter makes these bytes a group element"); // one in 10⁴⁰⁰⁰
 }
 
-/** What is embedded in an element; the zeros of one in which nothing is are there with probability 2⁻⁴⁸. */
+/** What is embedded in an element; the zeros of one in which nothing is are there with probability 2⁻⁴⁷. */
 export function extract(point: RistrettoPoint): { readonly data: Uint8Array; readonly embedded: boolean } {
   const bytes = point.toBytes();
   const zeros = bytes.subarray(COUNTER_BYTES + EMBEDDED_BYTES).reduce((others, byte) => others | byte, 0);

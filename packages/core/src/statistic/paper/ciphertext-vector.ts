@@ -61,7 +61,7 @@ export function paperDevice<PublicKey, Ciphertext>(
   if (algorithm.stateLength > MOST_CIPHERTEXTS) {
     throw new RangeError(
       `${scheme.id} would keep ${algorithm.stateLength} ciphertexts, and more than ${MOST_CIPHERTEXTS} take minutes to ` +
-        "write: use the lattice scheme, or lower the last of the edges, the limit or the number of metrics",
+        "write: lower the last of the edges, the limit or the number of metrics, or use the lattice scheme, with one server",
     );
   }
   const ciphertextBytes = algorithm.stateLength * scheme.ciphertextBytes;
