@@ -7,9 +7,11 @@
  * - `undecryptable`: a ciphertext that holds no message of the scheme under this key.
  * - `bad-data-folder`, `bad-database`, `bad-key-file`: what a server keeps is not, or no longer, what it can work with.
  * - `bad-proof`: shares of something that is no bit.
+ * - `bad-share`: shares of two servers that do not belong together, or are not theirs.
  * - `bad-role`: a process of a service that is asked for what its role does not do, or lacks what it needs.
  * - `bad-state`: what a device kept cannot be used; it begins anew.
  * - `bad-store`: where a device keeps its record cannot be read or written; the message says what to do.
+ * - `clocks-apart`, `task-differs`, `verify-key-differs`, `reports-differ`: what leader and helper do not agree about.
  * - `unknown-metric`: an event whose name is not in the task.
  * - `unreachable`: the service did not answer, or with an error of its own.
  * - the rest are a service's refusals; `message/problem.ts` says which HTTP status each has.
@@ -21,19 +23,24 @@ export type LetheErrorCode =
   | "bad-key-file"
   | "bad-proof"
   | "bad-role"
+  | "bad-share"
   | "bad-signature"
   | "bad-state"
   | "bad-store"
   | "bad-task"
+  | "clocks-apart"
   | "no-keys-left"
   | "rate-limited"
   | "report-differs"
+  | "reports-differ"
+  | "task-differs"
   | "unauthorized"
   | "undecryptable"
   | "unknown-device"
   | "unknown-metric"
   | "unknown-task"
   | "unreachable"
+  | "verify-key-differs"
   | "window-closed"
   | "window-not-open"
   | "wrong-size"

@@ -24,6 +24,6 @@ function lengthPrefix(length: number): Uint8Array {
 
 /** The bytes of a string of printable ASCII, which names and labels are made of. */
 export function asciiBytes(text: string): Uint8Array {
-  if (!/^[\x20-\x7e]*$/.test(text)) throw new TypeError("a label has a character that is not printable ASCII");
+  if (!/^[\x20-\x7e]*$/.test(text)) throw new TypeError("a label is printable ASCII");
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }

@@ -6,13 +6,7 @@ import { randomnessFrom } from "../src/randomness/index.ts";
 import { join, split } from "../src/statistic/concatenation.ts";
 import type { Recorder } from "../src/statistic/recorder.ts";
 import { addAggregateShares } from "../src/two-server/aggregate-share.ts";
-import {
-  type Aggregator,
-  createAggregator,
-  issueShareKeys,
-  sharingContext,
-  type TaskWindow,
-} from "../src/two-server/aggregator.ts";
+import { type Aggregator, createAggregator, issueShareKeys } from "../src/two-server/aggregator.ts";
 import { prio3Count } from "../src/two-server/create-prio3-count.ts";
 import {
   createSharedBits,
@@ -21,7 +15,9 @@ import {
   type OpenedShare,
   openShare,
   type ServerRole,
+  sharingContext,
   splitSharedBits,
+  type TaskWindow,
 } from "../src/two-server/shared-bit.ts";
 import type { TwoServerStatistic } from "../src/two-server/statistic.ts";
 import { isValidReport, prepareHalf } from "../src/two-server/verification.ts";

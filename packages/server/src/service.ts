@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { LetheError } from "@lethe/core/error";
-import type { Task } from "@lethe/core/message";
+import { decodeOperatorKey, type Task } from "@lethe/core/message";
 import { noisedInvalidCount } from "@lethe/core/privacy";
 import { randomnessFrom } from "@lethe/core/randomness";
 import type { FastifyInstance } from "fastify";
@@ -11,11 +11,14 @@ import { type ApiParts, createApi } from "./http/api.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { describeApi } from "./http/openapi.ts";
 import { addOperations } from "./http/operations.ts";
+import { peerRoute } from "./http/peer-route.ts";
 import { createHttp } from "./http/server.ts";
 import { createTurns } from "./in-turn.ts";
 import type { EnrolmentRules } from "./intake/admission.ts";
 import { type Intake, startIntake } from "./intake/intake.ts";
 import { requireToken } from "./intake/token.ts";
+import { createHelperClient, type Helper, type Peer } from "./peer/client.ts";
+import { addAgreement } from "./storage/agreements.ts";
 import { measureBacklog } from "./storage/backlog.ts";
 import { openDataFolder } from "./storage/data-folder.ts";
 import type { Database } from "./storage/database.ts";
@@ -26,13 +29,16 @@ import { closeWindow, type WindowIdentity } from "./storage/windows.ts";
 import { createTask } from "./tally/create-task.ts";
 import { answerRequests, forwardTask } from "./tally/forward-task.ts";
 import type { KeyFile } from "./tally/key-file.ts";
-import { openKeys, requireSecrets, requireSignedBy } from "./tally/open-keys.ts";
+import { openKeys, publicKeyOf, requireSecrets, requireSignedBy } from "./tally/open-keys.ts";
 import { startTally, type Tally } from "./tally/tally.ts";
-import { startThreads } from "./tally/threads.ts";
+import { startThreads, type Threads } from "./tally/threads.ts";
 import { openWindows } from "./tally/windows.ts";
 
-/** `intake` takes in what devices send; `tally` holds the keys, opens, releases, and answers the admin; `all` is both. */
-export type Role = "all" | "intake" | "tally";
+/**
+ * `intake` takes in what devices send; `tally` holds the keys, opens, releases, and answers the admin; `all` is both. For tasks of two servers: `leader` is
+ * all that, but opens its half only, and asks the `helper` about the other.
+ */
+export type Role = "all" | "intake" | "tally" | "leader" | "helper";
 
 export interface ServiceOptions {
   /** By default `all`; the others need a database that processes can share. */
@@ -48,6 +54,8 @@ export interface ServiceOptions {
   readonly host: string;
   /** 0 takes any that is free. */
   readonly port: number;
+  /** Of a leader or a helper: the other. */
+  readonly peer?: Peer;
   /** Where devices reach the service, as manifests tell; by default where it listens. */
   readonly url?: string;
   /** Take a device's address from the last entry of X-Forwarded-For: only behind a proxy that writes it. */
@@ -98,6 +106,8 @@ const NOT_FOUND: Readonly<Record<Role, string>> = {
   all: "there is nothing at this path",
   intake: "there is nothing at this path: this process is an intake; the admin asks a tally",
   tally: "there is nothing at this path: this process is a tally; devices ask an intake",
+  leader: "there is nothing at this path",
+  helper: "there is nothing at this path: this process is a helper; devices ask its leader",
 };
 
 /** Starts a process of the service: intake, tally and release, or a part of them. */
@@ -106,6 +116,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
   for (const token of options.enrolment?.tokens ?? []) requireToken("an enrolment token", token);
   if (options.adminToken !== undefined) requireToken("the admin token", options.adminToken);
   const owner = role === "intake" ? undefined : requireOwner(options);
+  const peer = requirePeer(role, options.peer);
   const database = await openDatabase(options, role);
   const ends = [database.close];
   let ended: Promise<void> | undefined;
@@ -116,11 +127,13 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
   try {
     const keyFile = owner && (await openKeys(database, owner.keyFile, options.databaseUrl !== undefined));
     if (keyFile) ends.push(async () => keyFile.close());
-    const tasks = createTaskRegistry(database, keyFile && requireSignedBy(keyFile.signingKey));
+    const signer = peer && role === "helper" ? publicKeyOf(peer.operatorKey) : keyFile?.publicKey;
+    const tasks = createTaskRegistry(database, signer && requireSignedBy(signer));
     await tasks.refresh();
     const common: Common = { database, tasks, log, now: () => clock() / 1000, metrics: createMetrics() };
     if (keyFile) await requireSecrets(common, keyFile, options.abandonLostWindows ?? false);
-    const intake = role === "tally" ? undefined : startIntake({ ...common, ...options, wake: () => vault?.wake() });
+    const takesReports = role !== "tally" && role !== "helper";
+    const intake = !takesReports ? undefined : startIntake({ ...common, ...options, wake: () => vault?.wake() });
     if (intake) ends.push(intake.stop);
     const address: Address = { url: options.url ?? null, listens: "" };
     const vault = keyFile && owner && startVault(common, keyFile, { ...options, ...owner }, internals, intake, address);
@@ -130,6 +143,9 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
       vault ??
       (options.adminToken !== undefined ? remoteAdmin(common, options.adminToken, intake, address) : undefined);
     const routes = createApi({ ...common, ...(intake && { intake }), ...(admin && { admin }) });
+    if (vault && keyFile && peer && role === "helper") {
+      routes.push(peerRoute({ ...common, keyFile, peer, threads: vault.threads }));
+    }
     const app = createHttp({
       ...common,
       routes,
@@ -167,7 +183,9 @@ interface Common extends ApiParts {
 }
 
 /** The part that holds the keys: it opens and releases by itself, and does what the admin asks. */
-interface Vault extends Admin, Tally {}
+interface Vault extends Admin, Tally {
+  readonly threads: Threads;
+}
 
 function startVault(
   { database, tasks, log, now, metrics }: Common,
@@ -177,21 +195,22 @@ function startVault(
   intake: Intake | undefined,
   own: Address,
 ): Vault {
-  const { development = false, adminToken } = options;
+  const { development = false, adminToken, role, peer } = options;
+  const helper = role === "leader" ? helperOf(peer, now) : undefined;
   const threads = startThreads(options.threads ?? Math.max(1, availableParallelism() - 1));
   const inTurn = createTurns();
+  const common = { database, tasks, keyFile, ...(helper && { helper }) };
   const create = async (task: Task, asked: Readonly<Address>): ReturnType<Admin["createTask"]> => {
     const made = development ? shortened(task) : task;
     // Devices reach the process that was asked, unless somebody has said otherwise.
     const url = asked.url ?? own.url ?? asked.listens;
-    const created = await inTurn(() => createTask({ database, tasks, keyFile, url, now: now() }, made));
+    const created = await inTurn(() => createTask({ ...common, url, now: now() }, made));
     await openWindows(database, tasks, keyFile, now(), invalidNoise);
     return created;
   };
   const tally = startTally({
-    database,
-    tasks,
-    keyFile,
+    ...common,
+    isHelper: role === "helper",
     threads,
     log,
     now,
@@ -206,11 +225,23 @@ function startVault(
     onCounted: metrics.counted,
     onLooked: metrics.looked,
     onFailed: metrics.failed,
-    onReleased: metrics.finished,
+    onFinished: metrics.finished,
   });
-  metrics.watch(() => measureBacklog(database, tasks, now()));
+  metrics.watch(async () => {
+    const backlog = await measureBacklog(database, tasks, now());
+    // A helper's keys lie ready at its leader.
+    return role === "helper" ? { ...backlog, keys: Number.POSITIVE_INFINITY } : backlog;
+  });
+  if (role === "helper")
+    return {
+      ...tally,
+      ...helperAdmin(database, development),
+      threads,
+      stop: () => inOrder([tally.stop, threads.close]),
+    };
   return {
     ...tally,
+    threads,
     stop: () => inOrder([tally.stop, threads.close]),
     createTask: async (task) => {
       const created = await create(task, own);
@@ -222,6 +253,45 @@ function startVault(
       tally.wake();
     },
   };
+}
+
+/** What the admin can ask of a helper: its tasks and windows are its leader's to make. */
+function helperAdmin(database: Database, development: boolean): Admin {
+  return {
+    createTask: async () => {
+      throw new LetheError(
+        "bad-task",
+        "mode two-server: a helper agrees to tasks that its leader makes: lethe task agree",
+      );
+    },
+    close: async () => {
+      throw new LetheError("window-not-open", "a helper's windows close when its leader's do");
+    },
+    agree: (task) => {
+      const agreed = development ? shortened(task) : task;
+      return addAgreement(database, { name: task.task, version: task.version, task: JSON.stringify(agreed) });
+    },
+  };
+}
+
+function helperOf(peer: Peer | undefined, now: () => number): Helper & { url: string; operatorKey: string } {
+  if (!peer?.url) throw new LetheError("bad-role", "a leader needs the address of its helper");
+  const { url, operatorKey } = peer;
+  return { ...createHelperClient({ ...peer, url }, now), url, operatorKey };
+}
+
+const LEAST_PEER_SECRET = 32;
+
+/** A secret that can be guessed would let anybody speak as the other. */
+function requirePeer(role: Role, peer: Peer | undefined): Peer | undefined {
+  if (role !== "leader" && role !== "helper") return undefined;
+  if (!peer)
+    throw new LetheError("bad-role", `role ${role} needs the other's operator key and the secret that both share`);
+  if (peer.secret.length < LEAST_PEER_SECRET) {
+    throw new LetheError("bad-role", `the secret of leader and helper has at least ${LEAST_PEER_SECRET} characters`);
+  }
+  decodeOperatorKey(peer.operatorKey, "the other server's operator key");
+  return peer;
 }
 
 /** What the admin can ask of a process without keys. */
@@ -260,14 +330,14 @@ interface Owner {
 }
 
 function requireOwner({ keyFile, adminToken }: ServiceOptions): Owner {
-  if (keyFile === undefined) throw new LetheError("bad-role", "a tally needs a key file");
-  if (adminToken === undefined) throw new LetheError("bad-role", "a tally needs an admin token");
+  if (keyFile === undefined) throw new LetheError("bad-role", "who holds keys needs a key file");
+  if (adminToken === undefined) throw new LetheError("bad-role", "who holds keys needs an admin token");
   return { keyFile, adminToken };
 }
 
 function openDatabase({ data, databaseUrl }: ServiceOptions, role: Role): Promise<Database> {
   if (databaseUrl !== undefined) return openPostgres(databaseUrl);
-  if (role !== "all") {
+  if (role === "intake" || role === "tally") {
     throw new LetheError(
       "bad-role",
       `role ${role} needs a PostgreSQL database, which processes can share: set DATABASE_URL`,

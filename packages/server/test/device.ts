@@ -132,7 +132,7 @@ export async function reportFor(
   return device;
 }
 
-function isSigned(operatorKey: string, bytes: Uint8Array, signature: Uint8Array): boolean {
+export function isSigned(operatorKey: string, bytes: Uint8Array, signature: Uint8Array): boolean {
   const x = encodeBase64url(decodeOperatorKey(operatorKey));
   const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
   return verify(null, bytes, key, signature);

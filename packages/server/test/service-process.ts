@@ -25,7 +25,7 @@ import { startService } from ${JSON.stringify(new URL("../dist/service.js", impo
 const { leaseSeconds, ...settings } = JSON.parse(process.argv[1]);
 const service = await startService(
   { ...settings, log: pino({ level: "silent" }), enrolment: { rate: { perSecond: 1e6, burst: 1e6 }, mostPerAddress: 1e6 } },
-  { invalidNoise: () => 0, pollMilliseconds: 20, leaseSeconds },
+  { invalidNoise: () => 0, pollMilliseconds: 40, leaseSeconds },
 );
 // The tests have ended, however they did.
 process.stdin.on("end", () => process.exit(1)).resume().unref();

@@ -62,7 +62,7 @@ export const SILENT: Logger = pino({ level: "silent" });
 /** A service on a database of its own, with a clock that stands still. */
 export async function startTestService(
   options: Partial<ServiceOptions> = {},
-  internals: ServiceInternals | "as operators start it" = { invalidNoise: () => 0, pollMilliseconds: 50 },
+  internals: ServiceInternals | "as operators start it" = { invalidNoise: () => 0, pollMilliseconds: 100 },
 ): Promise<TestService> {
   const folder = unownedFolder();
   const keyFile = join(folder, "keys.json");

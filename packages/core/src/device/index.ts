@@ -1,4 +1,4 @@
-/** What a device needs of core, and nothing else: an SDK loads all of this, but for ElGamal, which follows on demand. */
+/** What a device needs of core, and nothing else: an SDK loads all of this, but for ElGamal and what two servers need, which follow on demand. */
 
 export { LetheError, type LetheErrorCode } from "../error.ts";
 export { decodeBase64url, decodeBase64urlOf, encodeBase64url } from "../message/base64url.ts";
@@ -9,7 +9,6 @@ export {
   publicKeysBytes,
   publicKeysSigningBytes,
 } from "../message/device-keys.ts";
-export type { Enrolment, SignedPublicKeys } from "../message/enrolment.ts";
 export {
   decodeOperatorKey,
   HASH_BYTES,
@@ -28,5 +27,6 @@ export { join } from "../statistic/concatenation.ts";
 export type { Recorder } from "../statistic/recorder.ts";
 export type { DeviceSide, StatisticBytes } from "../statistic/statistic.ts";
 export { xof } from "../xof.ts";
-export { type DeviceLayout, type DeviceLayoutPart, deviceLayoutOf } from "./layout.ts";
-export { readEnrolment, readManifest, readSignedManifest } from "./messages.ts";
+export type { DeviceLayout, DeviceLayoutPart } from "./layout.ts";
+export { type DeviceEnrolment, readEnrolment, readManifest, readSignedManifest } from "./messages.ts";
+export { type DeviceProtocol, deviceProtocolOf, type TrustedKeys } from "./protocol.ts";

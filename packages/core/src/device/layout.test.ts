@@ -5,11 +5,18 @@ import { seededRandomnessForTests } from "../randomness/index.ts";
 import {
   type DeviceLayout,
   decodePublicKeys,
-  deviceLayoutOf,
+  deviceProtocolOf,
   encodeReport,
+  type Manifest,
   publicKeysBytes,
   reportBytes,
 } from "./index.ts";
+
+/** Of one server. */
+const layoutIn = async (task: Task): Promise<DeviceLayout> => {
+  const manifest: Manifest = { ...task, fromWindow: 0, servers: [] };
+  return (await deviceProtocolOf(manifest, hash, { operatorKey: "" })).layout;
+};
 
 const taskOf = (scheme: Task["scheme"], changes: object = {}): Task =>
   parseTask(
@@ -43,7 +50,7 @@ describe.each(["lattice", "elgamal"] as const)("what a device lays out, %s", (sc
   const server = layoutOf(task);
   let device: DeviceLayout;
   beforeAll(async () => {
-    device = await deviceLayoutOf(task);
+    device = await layoutIn(task);
   });
 
   it("has the parts, the order and the sizes of the server's layout", () => {
@@ -83,7 +90,7 @@ it("a task that asks for more than a ciphertext holds is refused as a bad task",
   const histogram = { name: "clicks", statistic: "histogram", edges: [0, 1], localEpsilon: 1, eventsPerTick: 1 };
   const ok = taskOf("lattice");
   const tooMuch = { ...ok, ticks: 5000, metrics: [histogram] } as unknown as Task;
-  await expect(deviceLayoutOf(tooMuch)).rejects.toMatchObject({
+  await expect(layoutIn(tooMuch)).rejects.toMatchObject({
     code: "bad-task",
     message: expect.stringMatching(/^a histogram of 2 buckets over 5000 ticks/),
   });

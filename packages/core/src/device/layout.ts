@@ -1,4 +1,3 @@
-import { LetheError } from "../error.ts";
 import { statisticsOf, type Task } from "../message/task.ts";
 import { createDevice } from "../statistic/create-device.ts";
 import type { DeviceSide } from "../statistic/statistic.ts";
@@ -12,23 +11,16 @@ export interface DeviceLayoutPart {
   readonly eventsPerTick: number;
 }
 
-/** The same parts in the same order as the server's `layoutOf`. */
+/** The same parts in the same order as at the servers. */
 export type DeviceLayout = readonly DeviceLayoutPart[];
 
-/**
- * Choosing lattice parameters takes tens of milliseconds a statistic: keep the layout. A task that asks for more than a
- * ciphertext holds is refused with a `bad-task` error.
- */
-export async function deviceLayoutOf(task: Task): Promise<DeviceLayout> {
-  try {
-    return await Promise.all(
-      statisticsOf(task).map(async ({ spec, metrics }) => ({
-        metrics,
-        device: await createDevice(task.scheme, spec),
-        eventsPerTick: spec.statistic === "occurrence" ? 1 : spec.eventsPerTick,
-      })),
-    );
-  } catch (error) {
-    throw error instanceof RangeError ? new LetheError("bad-task", error.message) : error;
-  }
+/** Of a task of one server. */
+export function deviceLayoutOf(task: Task): Promise<DeviceLayout> {
+  return Promise.all(
+    statisticsOf(task).map(async ({ spec, metrics }) => ({
+      metrics,
+      device: await createDevice(task.scheme, spec),
+      eventsPerTick: spec.statistic === "occurrence" ? 1 : spec.eventsPerTick,
+    })),
+  );
 }

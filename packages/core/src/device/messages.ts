@@ -1,8 +1,9 @@
+import type { KeyRole } from "../encryption/index.ts";
 import { LetheError } from "../error.ts";
 import { decodeBase64url, decodeBase64urlOf } from "../message/base64url.ts";
 import { DEVICE_BYTES } from "../message/device-keys.ts";
-import type { Enrolment } from "../message/enrolment.ts";
-import { HASH_BYTES, type Manifest, SIGNATURE_BYTES, type SignedManifest } from "../message/manifest.ts";
+import type { Enrolment, SignedPublicKeys } from "../message/enrolment.ts";
+import { type Manifest, SIGNATURE_BYTES, type SignedManifest } from "../message/manifest.ts";
 
 /**
  * What a device reads, in little code. The forms that a signature does not vouch for are checked in full; of what the operator has
@@ -26,16 +27,17 @@ export function readSignedManifest(json: string): SignedManifest {
   }));
 }
 
+const KNOWN = ["one-server", "two-server", "lattice", "elgamal", "occurrence", "histogram", "mean"];
+
 /** A manifest whose signature was checked. Whether its task can run shows when it is laid out. */
 export function readManifest(text: string): Manifest {
   return read("the manifest", text, (found) => {
     const manifest = found as unknown as Manifest;
     const { task, mode, scheme, metrics, ticks, tickSeconds, graceSeconds, fromWindow } = manifest;
-    const isKnown =
-      mode === "one-server" &&
-      ["lattice", "elgamal"].includes(scheme) &&
-      metrics.every(({ statistic }) => ["occurrence", "histogram", "mean"].includes(statistic));
-    if (!isKnown) throw new LetheError("bad-task", `this version of the SDK cannot run ${task}`);
+    const words: readonly string[] = [mode, scheme, ...metrics.map(({ statistic }) => statistic)];
+    if (!words.every((word) => KNOWN.includes(word))) {
+      throw new LetheError("bad-task", `this version of the SDK cannot run ${task}`);
+    }
     const areTimes = [ticks, tickSeconds, 1 + graceSeconds, 1 + fromWindow].every(
       (n) => Number.isSafeInteger(n) && n > 0,
     );
@@ -44,21 +46,34 @@ export function readManifest(text: string): Manifest {
   });
 }
 
-/** The answer to an enrolment; the signature over the keys is still to be checked. */
-export function readEnrolment(json: string): Enrolment {
-  return read("the enrolment", json, ({ device, uploadToken, manifestHash, keys }) => {
+/** Whose keys a device gets, and the operator key that signs them. */
+export interface KeySigner {
+  readonly role: KeyRole;
+  readonly key: string;
+}
+
+/** What a device needs of it. */
+export interface DeviceEnrolment extends Omit<Enrolment, "manifestHash" | "keys"> {
+  readonly keys: readonly (SignedPublicKeys & KeySigner)[];
+}
+
+/** The answer to an enrolment, which has keys of these in this order; the signatures over them are still to be checked. */
+export function readEnrolment(json: string, signers: readonly KeySigner[]): DeviceEnrolment {
+  return read("the enrolment", json, ({ device, uploadToken, keys }) => {
     const token = String(uploadToken);
     // As a header can carry it.
     if (!/^[\x21-\x7e]{1,500}$/.test(token)) throw new TypeError("not a token");
     return {
       device: decodeBase64urlOf("device", DEVICE_BYTES, String(device)),
       uploadToken: token,
-      manifestHash: decodeBase64urlOf("manifestHash", HASH_BYTES, String(manifestHash)),
-      keys: (keys as Record<string, unknown>[]).map(({ publicKeys, signature }) => ({
-        role: "tally",
-        publicKeys: decodeBase64url("publicKeys", String(publicKeys)),
-        signature: decodeBase64urlOf("signature", SIGNATURE_BYTES, String(signature)),
-      })),
+      keys: signers.map((signer, i) => {
+        const { publicKeys, signature } = (keys as Record<string, unknown>[])[i] as Record<string, unknown>;
+        return {
+          ...signer,
+          publicKeys: decodeBase64url("publicKeys", String(publicKeys)),
+          signature: decodeBase64urlOf("signature", SIGNATURE_BYTES, String(signature)),
+        };
+      }),
     };
   });
 }

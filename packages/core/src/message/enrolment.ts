@@ -33,7 +33,7 @@ const token: Read<string> = (path, value) =>
   typeof value === "string" && /^[\x21-\x7e]{1,500}$/.test(value) ? value : refuse(path, "is a token", value);
 
 const SIGNED_KEYS: Fields<SignedPublicKeys> = {
-  role: oneOf("tally"),
+  role: oneOf("tally", "leader", "helper"),
   publicKeys: bytes(),
   signature: bytes(SIGNATURE_BYTES),
 };
@@ -42,12 +42,19 @@ const ENROLMENT: Fields<Enrolment> = {
   device: bytes(DEVICE_BYTES),
   uploadToken: token,
   manifestHash: bytes(HASH_BYTES),
-  keys: list("key", (path, value) => readFields(path, requireObject(path, value), "a key", SIGNED_KEYS), 1, 1),
+  keys: list("keys", (path, value) => readFields(path, requireObject(path, value), "a key", SIGNED_KEYS), 1, 2),
 };
 
 /** Reads the answer to an enrolment, or refuses it with a `bad-encoding` error that names the field. */
 export function parseEnrolment(json: string): Enrolment {
-  return readMessage("enrolment", json, (found) => readFields("", found, "an enrolment", ENROLMENT));
+  return readMessage("enrolment", json, (found) => {
+    const enrolment = readFields("", found, "an enrolment", ENROLMENT);
+    const roles = enrolment.keys.map(({ role }) => role).join(" and ");
+    if (roles !== "tally" && roles !== "leader and helper") {
+      throw new RangeError(`keys are those of tally, or of leader and helper, not of ${roles}`);
+    }
+    return enrolment;
+  });
 }
 
 export function encodeEnrolment({ device, uploadToken, manifestHash, keys }: Enrolment): string {

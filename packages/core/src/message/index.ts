@@ -36,9 +36,12 @@ export type {
   WindowStatus,
   Withheld,
 } from "./release.ts";
+export { releasedMetrics, type SummedStatistic } from "./released-metrics.ts";
 export { decodeReport, encodeReport, reportBytes } from "./report.ts";
 export { parseTask } from "./runnable.ts";
 export {
+  type CountedHistogramMetric,
+  type CountedOccurrenceMetric,
   type HistogramMetric,
   type MeanMetric,
   type Metric,

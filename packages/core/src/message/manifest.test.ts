@@ -69,9 +69,9 @@ describe("a manifest", () => {
       [{ fromWindow: -1 }, "fromWindow is a whole number from 0 to 9007199254740991, not -1"],
       [{ fromWindow: 1.5 }, "fromWindow is a whole number from 0 to 9007199254740991, not 1.5"],
       [{ fromWindow: "1" }, 'fromWindow is a number, not "1"'],
-      [{ servers: [] }, "servers is a list of 1 server, not of 0"],
-      [{ servers: [server, server, server] }, "servers is a list of 1 server, not of 3"],
-      [{ servers: server }, "servers is a list of 1 server, not an object"],
+      [{ servers: [] }, "servers is a list of 1 to 2 servers, not of 0"],
+      [{ servers: [server, server, server] }, "servers is a list of 1 to 2 servers, not of 3"],
+      [{ servers: server }, "servers is a list of 1 to 2 servers, not an object"],
       [{ servers: ["tally"] }, 'servers[0] is an object, not "tally"'],
       [{ server }, "server is not a field of a manifest"],
       [{ ticks: 0 }, "ticks is a whole number from 1 to 100000, not 0"],
@@ -80,7 +80,7 @@ describe("a manifest", () => {
       expect(refusalOf({ ...good, ...changes })).toBe(message);
     }
     for (const [changes, message] of [
-      [{ role: "intake" }, 'servers[0].role is tally, not "intake"'],
+      [{ role: "intake" }, 'servers[0].role is one of tally, leader, helper, not "intake"'],
       [{ url: "telemetry.example" }, 'servers[0].url is an http or https address, not "telemetry.example"'],
       [{ url: "javascript:alert(1)" }, 'servers[0].url is an http or https address, not "javascript:alert(1)"'],
       [{ url: "https://a b" }, 'servers[0].url is an http or https address, not "https://a b"'],
@@ -92,7 +92,7 @@ describe("a manifest", () => {
       expect(refusalOfServer(changes)).toBe(message);
     }
     expect(refusalOf({ ...good, servers: [{ ...server, role: "leader" }] })).toBe(
-      'servers[0].role is tally, not "leader"',
+      "servers of mode one-server are tally, in this order",
     );
   });
 

@@ -31,18 +31,31 @@ const url: Read<string> = (path, value) =>
     ? value
     : refuse(path, "is an http or https address", value);
 
-/** One server does everything. */
-const SERVER: Fields<ManifestServer> = { role: oneOf("tally"), url, key: operatorKey };
+const SERVER: Fields<ManifestServer> = { role: oneOf("tally", "leader", "helper"), url, key: operatorKey };
+
+/** One server does everything; of two the leader comes first. */
+const ROLES = { "one-server": ["tally"], "two-server": ["leader", "helper"] } as const;
+
+function requireServers(manifest: Manifest): Manifest {
+  const expected = ROLES[manifest.mode];
+  const isExpected = expected.every((role, i) => manifest.servers[i]?.role === role);
+  if (!isExpected || manifest.servers.length !== expected.length) {
+    throw new RangeError(`servers of mode ${manifest.mode} are ${expected.join(" and ")}, in this order`);
+  }
+  return manifest;
+}
 
 const MANIFEST: Fields<Manifest> = {
   ...TASK_FIELDS,
   fromWindow: whole(0, Number.MAX_SAFE_INTEGER),
-  servers: list("server", (path, value) => readFields(path, requireObject(path, value), "a server", SERVER), 1, 1),
+  servers: list("servers", (path, value) => readFields(path, requireObject(path, value), "a server", SERVER), 1, 2),
 };
 
 /** Reads a manifest whose signature was checked; the task in it can run. */
 export function parseManifest(json: string): Manifest {
-  return readMessage("manifest", json, (found) => requireRunnable(readFields("", found, "a manifest", MANIFEST)));
+  return readMessage("manifest", json, (found) => {
+    return requireRunnable(requireServers(readFields("", found, "a manifest", MANIFEST)));
+  });
 }
 
 const SIGNED: Fields<{ manifest: string; signature: string }> = { manifest: text, signature: text };

@@ -1,8 +1,11 @@
 import { LetheError } from "../error.ts";
+import { createDiscreteGaussian } from "../privacy/discrete-gaussian.ts";
 import { requireEpsilon } from "../privacy/probability.ts";
 import { statisticFor } from "../statistic/create.ts";
 import { checkHistogram, requireHistogramEpsilon } from "../statistic/histogram.ts";
 import { checkMean } from "../statistic/mean.ts";
+import { createTwoServerStatistic } from "../two-server/create-statistic.ts";
+import { twoServerStatisticsOf } from "../two-server/task-layout.ts";
 import { readFields, requireObject, type UnknownField } from "./fields.ts";
 import { parseJson } from "./json.ts";
 import { quote, shorten } from "./quote.ts";
@@ -25,7 +28,13 @@ export function parseTask(text: string): Task {
 /** The same task, if its fields, each of which is fine, go together; else a `RangeError` as for a single field. */
 export function requireRunnable<T extends Task>(task: T): T {
   requireUniqueNames(task.metrics);
+  if (task.mode === "two-server" && task.scheme !== "elgamal") {
+    throw new RangeError(`scheme is elgamal with two servers, not ${task.scheme}`);
+  }
   for (const [i, metric] of task.metrics.entries()) {
+    if (task.mode === "one-server" && metric.noise !== undefined) {
+      throw new RangeError(`metrics[${i}].noise is for mode two-server: one server has no noise of its own`);
+    }
     prefixed(`metrics[${i}].`, () => checkMetric(metric, task.ticks));
   }
   requireRoom(task);
@@ -34,10 +43,11 @@ export function requireRunnable<T extends Task>(task: T): T {
 
 /** The rules that the statistics have for their own fields. */
 function checkMetric(metric: Metric, ticks: number): void {
-  if (metric.statistic === "histogram") checkHistogram({ ...metric, ticks });
+  if (metric.statistic === "histogram") checkHistogram({ localEpsilon: 1, ...metric, ticks });
   if (metric.statistic === "mean") checkMean({ ...metric, ticks });
-  if (metric.statistic === "occurrence") requireEpsilon(metric.localEpsilon);
-  if (metric.statistic === "histogram") requireHistogramEpsilon(metric.localEpsilon, metric.mechanism);
+  else if (metric.noise === "servers") createDiscreteGaussian(metric.sigma);
+  else if (metric.statistic === "occurrence") requireEpsilon(metric.localEpsilon);
+  else requireHistogramEpsilon(metric.localEpsilon, metric.mechanism);
 }
 
 function requireUniqueNames(metrics: readonly Metric[]): void {
@@ -54,15 +64,22 @@ function requireUniqueNames(metrics: readonly Metric[]): void {
 /** Metrics that are fine by themselves can still ask for more than a ciphertext holds. */
 function requireRoom(task: Task): void {
   const places = new Map(task.metrics.map(({ name }, i) => [name, i]));
-  for (const { spec, metrics } of statisticsOf(task)) {
+  const requireFor = (metrics: readonly string[], check: () => unknown): void => {
     const [first = "", ...others] = metrics;
     const more = others.length > 0 ? ` and ${others.length} more` : "";
-    prefixed(`metrics[${places.get(first)}] (${first})${more}: `, () => statisticFor(task.scheme, spec));
+    prefixed(`metrics[${places.get(first)}] (${first})${more}: `, check);
+  };
+  if (task.mode === "two-server") {
+    for (const { spec, metrics } of twoServerStatisticsOf(task)) {
+      requireFor(metrics, () => createTwoServerStatistic(spec));
+    }
+    return;
   }
+  for (const { spec, metrics } of statisticsOf(task)) requireFor(metrics, () => statisticFor(task.scheme, spec));
 }
 
 /** Says where the fault lies that a check of core found; the value that it quotes last may be a long list. */
-function prefixed(prefix: string, check: () => void): void {
+function prefixed(prefix: string, check: () => unknown): void {
   try {
     check();
   } catch (error) {

@@ -12,17 +12,25 @@ import {
   requireObject,
   whole,
 } from "./fields.ts";
-import type { HistogramMetric, MeanMetric, Metric, OccurrenceMetric, Task } from "./task.ts";
+import type {
+  CountedHistogramMetric,
+  CountedOccurrenceMetric,
+  HistogramMetric,
+  MeanMetric,
+  Metric,
+  OccurrenceMetric,
+  Task,
+} from "./task.ts";
 
 const DAY = 86_400;
 
-const OCCURRENCE: Fields<OccurrenceMetric> = {
+const OCCURRENCE: Fields<Omit<OccurrenceMetric, "noise">> = {
   name,
   statistic: oneOf("occurrence"),
   localEpsilon: number,
 };
 
-const HISTOGRAM: Fields<HistogramMetric> = {
+const HISTOGRAM: Fields<Omit<HistogramMetric, "noise">> = {
   name,
   statistic: oneOf("histogram"),
   edges: list("numbers", number, 0, Number.POSITIVE_INFINITY),
@@ -31,10 +39,26 @@ const HISTOGRAM: Fields<HistogramMetric> = {
   mechanism: optional(oneOf("kary", "unary", "per-bucket"), undefined),
 };
 
-const MEAN: Fields<MeanMetric> = {
+const MEAN: Fields<Omit<MeanMetric, "noise">> = {
   name,
   statistic: oneOf("mean"),
   limit: number,
+  sigma: number,
+  eventsPerTick: optional(number, 1),
+};
+
+const COUNTED_OCCURRENCE: Fields<CountedOccurrenceMetric> = {
+  name,
+  statistic: oneOf("occurrence"),
+  noise: oneOf("servers"),
+  sigma: number,
+};
+
+const COUNTED_HISTOGRAM: Fields<CountedHistogramMetric> = {
+  name,
+  statistic: oneOf("histogram"),
+  noise: oneOf("servers"),
+  edges: list("numbers", number, 0, Number.POSITIVE_INFINITY),
   sigma: number,
   eventsPerTick: optional(number, 1),
 };
@@ -44,14 +68,16 @@ const readMetric: Read<Metric> = (path, value) => {
   // Only the statistic tells which fields there are, so its own name is looked at first.
   if (found.statistic === undefined) refuseUnknown(path, found, "a metric", { ...OCCURRENCE, ...HISTOGRAM, ...MEAN });
   const statistic = oneOf("occurrence", "histogram", "mean")(`${path}.statistic`, found.statistic);
-  if (statistic === "occurrence") return readFields(path, found, "an occurrence metric", OCCURRENCE);
-  if (statistic === "histogram") return readFields(path, found, "a histogram metric", HISTOGRAM);
-  return readFields(path, found, "a mean metric", MEAN);
-};
-
-const mode: Read<"one-server"> = (path, value) => {
-  if (value === "two-server") throw new RangeError(`${path} is one-server; two-server is not supported yet`);
-  return oneOf("one-server")(path, value);
+  if (statistic === "mean") return readFields(path, found, "a mean metric", MEAN);
+  if (found.noise !== undefined) {
+    const what = "a metric with noise of the servers";
+    return statistic === "occurrence"
+      ? readFields(path, found, what, COUNTED_OCCURRENCE)
+      : readFields(path, found, what, COUNTED_HISTOGRAM);
+  }
+  return statistic === "occurrence"
+    ? readFields(path, found, "an occurrence metric", OCCURRENCE)
+    : readFields(path, found, "a histogram metric", HISTOGRAM);
 };
 
 export const TASK_FIELDS: Fields<Task> = {
@@ -60,7 +86,7 @@ export const TASK_FIELDS: Fields<Task> = {
   tickSeconds: whole(1, 31 * DAY),
   ticks: whole(1, MOST_TICKS),
   graceSeconds: whole(0, 366 * DAY),
-  mode,
+  mode: oneOf("one-server", "two-server"),
   scheme: oneOf("lattice", "elgamal"),
   minimumDevices: whole(1, 1e9),
   metrics: list("metrics", readMetric, 1, 10_000),

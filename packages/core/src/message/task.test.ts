@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LetheError } from "../error.ts";
+import { twoServerStatisticsOf } from "../two-server/task-layout.ts";
 import { parseTask, statisticsOf } from "./index.ts";
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -134,8 +135,7 @@ describe("a bad task is refused with a line that begins with the field", () => {
       ["ticks", 1.5, "ticks is a whole number from 1 to 100000, not 1.5"],
       ["ticks", null, "ticks is a number, not null"],
       ["graceSeconds", -1, "graceSeconds is a whole number from 0 to 31622400, not -1"],
-      ["mode", "two-server", "mode is one-server; two-server is not supported yet"],
-      ["mode", "no-server", 'mode is one-server, not "no-server"'],
+      ["mode", "no-server", 'mode is one of one-server, two-server, not "no-server"'],
       ["scheme", "constructor", 'scheme is one of lattice, elgamal, not "constructor"'],
       ["minimumDevices", 1e9 + 1, "minimumDevices is a whole number from 1 to 1000000000, not 1000000001"],
       ["minimumDevices", [1], "minimumDevices is a number, not a list"],
@@ -347,4 +347,63 @@ describe("whatever the text, parseTask returns or throws one line of bad-task", 
       );
     });
   }
+});
+
+describe("a task of two servers", () => {
+  const counted = { name: "opened", statistic: "occurrence", noise: "servers", sigma: 4 };
+  const buckets = { name: "clicks", statistic: "histogram", noise: "servers", edges: [0, 1, 5], sigma: 6 };
+  const two = { ...good, mode: "two-server", metrics: [occurrence, counted, histogram, buckets, mean] };
+  const refusalOfTwo = (changes: object): string | undefined => refusal(JSON.stringify({ ...two, ...changes }));
+
+  it("has metrics whose noise is the devices' and others whose noise is the servers'", () => {
+    const task = parseTask(JSON.stringify(two));
+    expect(task.metrics[1]).toEqual(counted);
+    expect(task.metrics[3]).toEqual({ ...buckets, eventsPerTick: 1 });
+    expect(twoServerStatisticsOf(task)).toStrictEqual([
+      {
+        metrics: ["export.failed"],
+        spec: { statistic: "occurrence", noise: "device", ticks: 288, localEpsilons: [1] },
+      },
+      { metrics: ["opened"], spec: { statistic: "occurrence", noise: "servers", ticks: 288, sigmas: [4] } },
+      {
+        metrics: ["export.clicks"],
+        spec: {
+          statistic: "histogram",
+          noise: "device",
+          ticks: 288,
+          edges: [0, 1, 2, 5],
+          localEpsilon: 1,
+          eventsPerTick: 1,
+        },
+      },
+      {
+        metrics: ["clicks"],
+        spec: { statistic: "histogram", noise: "servers", ticks: 288, edges: [0, 1, 5], sigma: 6, eventsPerTick: 1 },
+      },
+      {
+        metrics: ["tabs.opened"],
+        spec: { statistic: "mean", noise: "servers", ticks: 288, limit: 10, sigma: 2, eventsPerTick: 1 },
+      },
+    ]);
+  });
+
+  it("is refused with the field to blame", () => {
+    expect(refusalOfTwo({ scheme: "lattice" })).toBe("scheme is elgamal with two servers, not lattice");
+    expect(refusalOfTwo({ metrics: [{ ...counted, sigma: 0 }] })).toMatch(/^metrics\[0\]\.sigma is a number above 0/);
+    expect(refusalOfTwo({ metrics: [{ ...counted, localEpsilon: 1 }] })).toBe(
+      "metrics[0].localEpsilon is not a field of a metric with noise of the servers",
+    );
+    expect(refusalOfTwo({ metrics: [{ ...counted, noise: "device" }] })).toBe(
+      'metrics[0].noise is servers, not "device"',
+    );
+    expect(refusalOfTwo({ metrics: [{ ...mean, noise: "servers" }] })).toBe(
+      "metrics[0].noise is not a field of a mean metric",
+    );
+    expect(refusalOfTwo({ metrics: [{ ...histogram, mechanism: "unary" }] })).toMatch(
+      /^metrics\[0\] \(export\.clicks\): mechanism unary needs a bucket for every count/,
+    );
+    expect(refusalOfTwo({ mode: "one-server" })).toBe(
+      "metrics[1].noise is for mode two-server: one server has no noise of its own",
+    );
+  });
 });

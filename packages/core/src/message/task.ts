@@ -11,34 +11,59 @@ export interface Task {
   readonly ticks: number;
   /** For how long after a window its reports are accepted. */
   readonly graceSeconds: number;
-  readonly mode: "one-server";
+  readonly mode: "one-server" | "two-server";
+  /** Of two servers `elgamal`. */
   readonly scheme: SchemeName;
   /** A window with fewer reports is not released. */
   readonly minimumDevices: number;
   readonly metrics: readonly Metric[];
 }
 
-export type Metric = OccurrenceMetric | HistogramMetric | MeanMetric;
+export type Metric = OccurrenceMetric | HistogramMetric | MeanMetric | CountedOccurrenceMetric | CountedHistogramMetric;
 
 export interface OccurrenceMetric {
   readonly name: string;
   readonly statistic: "occurrence";
+  readonly noise?: never;
   readonly localEpsilon: number;
 }
 
 export interface HistogramMetric {
   readonly name: string;
   readonly statistic: "histogram";
+  readonly noise?: never;
   readonly edges: readonly number[];
   readonly localEpsilon: number;
   readonly eventsPerTick: number;
   readonly mechanism?: HistogramMechanismName;
 }
 
+/** The noise is that of the device, or of each of two servers. */
 export interface MeanMetric {
   readonly name: string;
   readonly statistic: "mean";
+  readonly noise?: never;
   readonly limit: number;
+  /** In units of the limit. */
+  readonly sigma: number;
+  readonly eventsPerTick: number;
+}
+
+/** Told truly to two servers, each of which adds noise to the sum. */
+export interface CountedOccurrenceMetric {
+  readonly name: string;
+  readonly statistic: "occurrence";
+  readonly noise: "servers";
+  /** Of each server's noise, in devices. */
+  readonly sigma: number;
+}
+
+export interface CountedHistogramMetric {
+  readonly name: string;
+  readonly statistic: "histogram";
+  readonly noise: "servers";
+  readonly edges: readonly number[];
+  /** Of each server's noise in each bucket, in devices. */
   readonly sigma: number;
   readonly eventsPerTick: number;
 }
@@ -50,16 +75,17 @@ export interface TaskStatistic {
 }
 
 /**
- * The statistics that a device runs for a task: all occurrence metrics share one, and with it a ciphertext; then each
+ * The statistics that a device runs for a task of one server: all occurrence metrics share one, and with it a ciphertext; then each
  * other metric has its own, in the task's order.
  */
 export function statisticsOf({ ticks, metrics }: Task): readonly TaskStatistic[] {
-  const occurrences = metrics.filter((metric) => metric.statistic === "occurrence");
+  const noised = metrics.filter((metric) => metric.noise === undefined);
+  const occurrences = noised.filter((metric) => metric.statistic === "occurrence");
   const ledger: TaskStatistic = {
     spec: { statistic: "occurrence", ticks, localEpsilons: occurrences.map(({ localEpsilon }) => localEpsilon) },
     metrics: occurrences.map(({ name }) => name),
   };
-  const others = metrics
+  const others = noised
     .filter((metric) => metric.statistic !== "occurrence")
     .map(({ name, ...spec }) => ({ spec: { ...spec, ticks }, metrics: [name] }));
   return occurrences.length > 0 ? [ledger, ...others] : others;

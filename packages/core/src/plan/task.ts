@@ -8,10 +8,16 @@ import {
   gaussianCharge,
   INVALID_COUNT_EPSILON,
   pureCharge,
+  serverNoise,
+  serverNoiseCharge,
 } from "../privacy/index.ts";
 import type { MeanSpec } from "../statistic/index.ts";
+import { twoServerReportBytes } from "../two-server/messages.ts";
+import type { ServerNoiseSpec } from "../two-server/spec.ts";
+import { twoServerLayoutOf, twoServerStatisticsOf } from "../two-server/task-layout.ts";
 import { type MetricPlan, planMetric, type Question, reportingDevices } from "./metric.ts";
 import { type PlanParameters, parametersFor } from "./parameters.ts";
+import { planTwoServerMetric, type TwoServerMetricPlan } from "./two-server.ts";
 
 export interface TaskQuestion {
   readonly task: Task;
@@ -52,7 +58,8 @@ export function planTask(
 ): TaskPlan {
   const reporting = reportingDevices(task.minimumDevices, missing);
   const priced = priceMetrics(task, devices, reporting, delta, (share) => progress(0.2 * share));
-  const parameters = statisticsOf(task).map(({ spec, metrics }) => ({
+  const statistics = task.mode === "two-server" ? twoServerStatisticsOf(task) : statisticsOf(task);
+  const parameters = statistics.map(({ spec, metrics }) => ({
     metrics,
     ...parametersFor(spec, devices, delta, task.scheme),
   }));
@@ -70,14 +77,17 @@ export function planTask(
     total,
     parameters,
     stateBytes: parameters.reduce((sum, { stateBytes }) => sum + stateBytes, 0),
-    reportBytes: parameters.reduce((sum, { reportBytes }) => sum + reportBytes, 0),
+    reportBytes:
+      task.mode === "two-server"
+        ? twoServerReportBytes(twoServerLayoutOf(task))
+        : parameters.reduce((sum, { reportBytes }) => sum + reportBytes, 0),
   };
 }
 
 /** Metrics that ask the same have the same price. */
 interface Priced {
   readonly names: string[];
-  readonly plan: MetricPlan;
+  readonly plan: MetricPlan | TwoServerMetricPlan;
 }
 
 function priceMetrics(
@@ -95,7 +105,11 @@ function priceMetrics(
     if (known) known.names.push(name);
     else {
       const question = { ...questionOf(metric, delta), devices, reporting, ticks: task.ticks, patience: 1 };
-      priced.set(key, { names: [name], plan: planMetric(question) });
+      const plan =
+        task.mode === "two-server"
+          ? planTwoServerMetric({ ...question, ...(metric.noise && { noise: metric.noise }) })
+          : planMetric(question);
+      priced.set(key, { names: [name], plan });
     }
   }
   return [...priced.values()];
@@ -110,6 +124,10 @@ function questionOf(
   const { statistic } = metric;
   if (metric.statistic === "mean")
     return { statistic, goal: { sigma: metric.sigma, delta }, edges: [], limit: metric.limit };
+  if (metric.noise === "servers") {
+    const edges = metric.statistic === "histogram" ? metric.edges : [];
+    return { statistic, goal: { sigma: metric.sigma, delta }, edges, limit: 1 };
+  }
   const goal = { localEpsilon: metric.localEpsilon, delta };
   if (metric.statistic === "occurrence") return { statistic, goal, edges: [], limit: 1 };
   const { edges, mechanism } = metric;
@@ -134,6 +152,7 @@ function totalCost(priced: readonly Priced[], windows: number, delta: number): T
 
 function localCharge({ names, plan: { localEpsilon, spec } }: Priced, windows: number): Charge {
   const times = names.length * windows;
+  if (isCounted(spec)) return countedCharge(spec, times);
   return spec.statistic === "mean"
     ? gaussianCharge({ ...noiseOf(spec), devices: 1 }, times)
     : pureCharge(localEpsilon, times);
@@ -142,6 +161,7 @@ function localCharge({ names, plan: { localEpsilon, spec } }: Priced, windows: n
 function releaseCharge({ names, plan }: Priced, windows: number): Charge {
   const { mechanism, localEpsilon, reporting, spec } = plan;
   const times = names.length * windows;
+  if (isCounted(spec)) return countedCharge(spec, times);
   if (spec.statistic === "mean") return gaussianCharge({ ...noiseOf(spec), devices: reporting }, times);
   const buckets = spec.statistic === "histogram" ? spec.edges.length : 2;
   return aggregateCharge(reporting, localEpsilon, { mechanism, buckets } as Answers, times);
@@ -149,4 +169,14 @@ function releaseCharge({ names, plan }: Priced, windows: number): Charge {
 
 function noiseOf({ sigma, limit }: MeanSpec): { sigma2: number; sensitivity: number } {
   return { sigma2: createDiscreteGaussian(sigma * limit).sigma2, sensitivity: limit };
+}
+
+function isCounted(spec: Priced["plan"]["spec"]): spec is ServerNoiseSpec {
+  return "noise" in spec && spec.noise === "servers";
+}
+
+/** A server that subtracts its own noise from the release learns as much as anybody does. */
+function countedCharge(spec: ServerNoiseSpec, times: number): Charge {
+  const sigma = spec.statistic === "occurrence" ? (spec.sigmas[0] as number) : spec.sigma;
+  return serverNoiseCharge(spec, serverNoise(spec, sigma), times);
 }

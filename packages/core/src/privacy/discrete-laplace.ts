@@ -25,7 +25,7 @@ function bernoulliExpAtMost1(random: Randomness, numerator: bigint, denominator:
  * L1 sensitivity Δ it is ε-differentially private with numerator/denominator = ε/Δ.
  */
 export function drawDiscreteLaplace(random: Randomness, numerator: bigint, denominator: bigint): bigint {
-  if (numerator < 1n || denominator < 1n) throw new RangeError("the rate of a discrete Laplace is above 0");
+  if (numerator < 1n || denominator < 1n) throw new RangeError("a rate is above 0");
   for (;;) {
     // u + denominator·v is geometric with ratio e^{−1/denominator}; dividing by the numerator makes it e^{−n/d}.
     const u = uniformBelowBig(random, denominator);

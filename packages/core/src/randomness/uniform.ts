@@ -10,7 +10,7 @@ const scratch = Array.from({ length: 7 }, (_, length) => new Uint8Array(length))
  */
 export function uniformBelow(random: Randomness, bound: number): number {
   if (!Number.isInteger(bound) || bound < 1 || bound > LARGEST_BOUND) {
-    throw new RangeError(`a uniform integer needs a bound from 1 to 2^48, not ${bound}`);
+    throw new RangeError(`a bound is from 1 to 2^48, not ${bound}`);
   }
   const bits = bitLength(bound - 1);
   const bytes = scratch[Math.ceil(bits / 8)] as Uint8Array;

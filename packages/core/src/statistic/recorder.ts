@@ -112,8 +112,7 @@ function createRecorder<State>(
   }
 
   function unsealed(): State {
-    if (memory === undefined)
-      throw new TypeError("this recorder is sealed: it takes no more events and no second seal");
+    if (memory === undefined) throw new TypeError("this recorder is sealed");
     return memory;
   }
 

@@ -4,23 +4,19 @@ import type { Secret } from "../encryption/secret.ts";
 import { LetheError, requireLength } from "../error.ts";
 import type { Randomness } from "../randomness/index.ts";
 import { join, split } from "../statistic/concatenation.ts";
-import { asciiBytes } from "../xof.ts";
 import { createAggregateShare } from "./aggregate-share.ts";
-import { HALF_BYTES, KEYS, type OpenedShare, openShare, REPORT_ID_BYTES, type ServerRole } from "./shared-bit.ts";
+import {
+  HALF_BYTES,
+  KEYS,
+  type OpenedShare,
+  openShare,
+  type ServerRole,
+  sharingContext,
+  type TaskWindow,
+} from "./shared-bit.ts";
 import type { TwoServerStatistic } from "./statistic.ts";
 import { isValidReport, type PreparedHalf, prepareHalf } from "./verification.ts";
-import { type HalfBinding, unwrapHalf, type WrappingKeys } from "./wrapping.ts";
-
-/** A window of a task. */
-export interface TaskWindow {
-  readonly task: string;
-  readonly window: number;
-}
-
-/** The context of all sharings of a window. A name has no space, so no two windows have the same. */
-export function sharingContext({ task, window }: TaskWindow): Uint8Array {
-  return asciiBytes(`${task} ${window}`);
-}
+import { type HalfBinding, REPORT_ID_BYTES, unwrapHalf, type WrappingKeys } from "./wrapping.ts";
 
 /** The keys under which a device encrypts for one of the servers: two for the leader's shares, one for the helper's. */
 export function issueShareKeys(
@@ -92,7 +88,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
     requireLength("a report's id", report, REPORT_ID_BYTES);
     // Noted before anything is opened: another report of this device that comes meanwhile is refused.
     const kept = { device: device.slice(), report: report.slice(), wrapped: wrapped.slice() };
-    const noted: Received = { ...kept, preparing: openAndQuery(options, kept, kept.wrapped) };
+    const noted: Received = { ...kept, preparing: prepareReport(options, kept, kept.wrapped) };
     received.set(device.join(), noted);
     noted.prepared = await noted.preparing;
     return noted.prepared.verifier;
@@ -130,8 +126,9 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
   return { prepare, conclude, close };
 }
 
-async function openAndQuery(
-  { role, statistics, master, wrapping, verifyKey, task, window }: AggregatorOptions,
+/** Opens a server's half of a report and makes its one query; the same half again gives the same. */
+export async function prepareReport(
+  { role, statistics, master, wrapping, verifyKey, task, window }: Omit<AggregatorOptions, "random">,
   { device, report }: Pick<HalfBinding, "device" | "report">,
   wrapped: Uint8Array,
 ): Promise<PreparedHalf> {

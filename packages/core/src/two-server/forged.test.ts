@@ -27,9 +27,8 @@ import {
   STAND_IN,
 } from "../encryption/elgamal/ristretto.ts";
 import { join, split } from "../statistic/concatenation.ts";
-import { sharingContext } from "./aggregator.ts";
 import { createTwoServerStatistic } from "./create-statistic.ts";
-import { createSharedBits, type OpenedShare, type ServerRole } from "./shared-bit.ts";
+import { createSharedBits, type OpenedShare, type ServerRole, sharingContext } from "./shared-bit.ts";
 import { isValidReport, prepareHalf } from "./verification.ts";
 import { WRAPPING_BYTES } from "./wrapping.ts";
 

@@ -1,12 +1,18 @@
 import type { Randomness } from "../randomness/index.ts";
-import { bucketOf, checkHistogram, histogramEstimates, histogramMechanism } from "../statistic/histogram.ts";
+import {
+  bucketOf,
+  checkHistogram,
+  type HistogramMechanism,
+  histogramEstimates,
+  histogramMechanism,
+} from "../statistic/histogram.ts";
 import { drawHistogramResponses, respondHistogram } from "../statistic/histogram-answer.ts";
 import { bestPossibleMechanism, requirePossibleMechanism } from "../statistic/histogram-two-server.ts";
 import { applyResponses, type PaperAlgorithm, paperDevice } from "../statistic/paper/ciphertext-vector.ts";
 import { serverNoiseEstimates, serverNoiseOf } from "./server-noise.ts";
 import { createSharedBits } from "./shared-bit.ts";
 import type { TwoServerSpec } from "./spec.ts";
-import type { TwoServerParts } from "./statistic.ts";
+import type { DeviceInContext, TwoServerParts } from "./statistic.ts";
 
 type Response = 0 | 1 | "keep";
 type Histogram = Extract<TwoServerSpec, { readonly statistic: "histogram" }>;
@@ -53,30 +59,40 @@ function countsUpTo(edges: readonly number[]): number[] {
   return Array.from({ length: (edges.at(-1) as number) + 1 }, (_, count) => count);
 }
 
+function mechanismOf(spec: Extract<Histogram, { readonly noise: "device" }>): HistogramMechanism {
+  if (spec.mechanism) requirePossibleMechanism(spec.mechanism, spec.edges);
+  return histogramMechanism({ mechanism: bestPossibleMechanism(spec.edges, spec.localEpsilon), ...spec });
+}
+
+export function twoServerHistogramDevice(spec: Histogram): DeviceInContext {
+  checkHistogram({ ...spec, localEpsilon: 1 });
+  const mechanism = spec.noise === "servers" ? undefined : mechanismOf(spec);
+  const draw = (random: Randomness): Response[] =>
+    mechanism ? drawHistogramResponses(mechanism, random) : spec.edges.map(() => "keep");
+  return (ctx) => paperDevice(createSharedBits(ctx), algorithm(spec, draw));
+}
+
 export function twoServerHistogram(spec: Histogram): TwoServerParts {
   const { edges } = spec;
-  checkHistogram({ ...spec, localEpsilon: 1 });
-  const device = (draw: (random: Randomness) => readonly Response[]): TwoServerParts["device"] => {
-    return (ctx) => paperDevice(createSharedBits(ctx), algorithm(spec, draw));
+  const layout = {
+    device: twoServerHistogramDevice(spec),
+    answerOf: countsUpTo(edges).map((count) => bucketOf(edges, count)),
+    answers: edges.length,
   };
-  const layout = { answerOf: countsUpTo(edges).map((count) => bucketOf(edges, count)), answers: edges.length };
   if (spec.noise === "servers") {
     return {
       ...layout,
       ...serverNoiseEstimates(spec),
       isOneHot: true,
-      device: device(() => edges.map(() => "keep")),
       onNoEvent: () => edges.map((_, bucket) => Number(bucket === 0)),
       serverNoise: serverNoiseOf(spec),
     };
   }
-  if (spec.mechanism) requirePossibleMechanism(spec.mechanism, edges);
-  const mechanism = histogramMechanism({ mechanism: bestPossibleMechanism(edges, spec.localEpsilon), ...spec });
+  const mechanism = mechanismOf(spec);
   return {
     ...layout,
     ...histogramEstimates(mechanism),
     isOneHot: mechanism.name === "kary",
-    device: device((random) => drawHistogramResponses(mechanism, random)),
     onNoEvent: (random) => respondHistogram(mechanism, 0, random),
   };
 }

@@ -1,16 +1,43 @@
-export { addAggregateShares } from "./aggregate-share.ts";
+export { addAggregateShares, createAggregateShare } from "./aggregate-share.ts";
 export {
   type Aggregator,
   type AggregatorOptions,
   createAggregator,
   issueShareKeys,
-  sharingContext,
-  type TaskWindow,
+  prepareReport,
 } from "./aggregator.ts";
 export { createPrio3Count, prio3Count } from "./create-prio3-count.ts";
 export { createTwoServerStatistic } from "./create-statistic.ts";
+export {
+  decodeShareKeys,
+  decodeTwoServerReport,
+  encodeShareKeys,
+  encodeTwoServerReport,
+  type ShareKeys,
+  type TwoServerReport,
+  twoServerReportBytes,
+} from "./messages.ts";
 export type { Prio3Count, VerifyState } from "./prio3-count.ts";
-export type { ServerRole } from "./shared-bit.ts";
+export { type ServerRole, sharingContext, type TaskWindow } from "./shared-bit.ts";
 export type { NoiseSource, ServerNoiseSpec, TwoServerSpec } from "./spec.ts";
 export type { TwoServerStatistic } from "./statistic.ts";
-export { deriveWrappingKeys, type HalfBinding, type WrappingKeys, wrappedBytes, wrapReport } from "./wrapping.ts";
+export { halfBytes, type TwoServerLayout, type TwoServerPart, twoServerLayoutOf } from "./task-layout.ts";
+export { isValidReport, type PreparedHalf, verifierBytes } from "./verification.ts";
+export {
+  assembleRelease,
+  encodeSignedShare,
+  encodeWindowShare,
+  parseSignedShare,
+  parseWindowShare,
+  type SignedShare,
+  type WindowShare,
+} from "./window-share.ts";
+export {
+  deriveWrappingKeys,
+  type HalfBinding,
+  REPORT_ID_BYTES,
+  WRAPPING_BYTES,
+  type WrappingKeys,
+  wrappedBytes,
+  wrapReport,
+} from "./wrapping.ts";

@@ -3,7 +3,7 @@ import { type PaperAlgorithm, paperDevice } from "../statistic/paper/ciphertext-
 import { serverNoiseEstimates, serverNoiseOf } from "./server-noise.ts";
 import { createSharedBits } from "./shared-bit.ts";
 import type { ServerNoiseSpec } from "./spec.ts";
-import type { TwoServerParts } from "./statistic.ts";
+import type { DeviceInContext, TwoServerParts } from "./statistic.ts";
 
 type Mean = Extract<ServerNoiseSpec, { readonly statistic: "mean" }>;
 
@@ -21,14 +21,18 @@ function algorithm<C>({ ticks, eventsPerTick, limit }: Mean): PaperAlgorithm<C> 
   };
 }
 
-export function twoServerMean(spec: Mean): TwoServerParts {
+export function twoServerMeanDevice(spec: Mean): DeviceInContext {
   checkMean(spec);
+  return (ctx) => paperDevice(createSharedBits(ctx), algorithm(spec));
+}
+
+export function twoServerMean(spec: Mean): TwoServerParts {
   return {
+    device: twoServerMeanDevice(spec),
     ...serverNoiseEstimates(spec),
     answerOf: Array.from({ length: spec.limit }, () => 0),
     answers: 1,
     isOneHot: false,
-    device: (ctx) => paperDevice(createSharedBits(ctx), algorithm(spec)),
     onNoEvent: () => [0],
     serverNoise: serverNoiseOf(spec),
   };

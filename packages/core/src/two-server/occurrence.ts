@@ -6,25 +6,37 @@ import { occurrenceAlgorithm, responsesOf } from "../statistic/paper/occurrence.
 import { serverNoiseEstimates, serverNoiseOf } from "./server-noise.ts";
 import { createSharedBits } from "./shared-bit.ts";
 import type { TwoServerSpec } from "./spec.ts";
-import type { TwoServerParts } from "./statistic.ts";
+import type { DeviceInContext, TwoServerParts } from "./statistic.ts";
+
+type Occurrence = Extract<TwoServerSpec, { readonly statistic: "occurrence" }>;
 
 /** Alg. 5: one shared bit a metric, replaced by a fresh sharing of 1 at every event. */
-export function twoServerOccurrence(
-  spec: Extract<TwoServerSpec, { readonly statistic: "occurrence" }>,
-): TwoServerParts {
-  const isAtServers = spec.noise === "servers";
-  const metrics = isAtServers ? spec.sigmas.length : spec.localEpsilons.length;
-  checkOccurrence({ ticks: spec.ticks, localEpsilons: new Array<number>(metrics).fill(1) });
-  const each = Array.from({ length: metrics }, (_, i) => i);
-  const device = (draw: (random: Randomness) => readonly (0 | 1 | "keep")[]): TwoServerParts["device"] => {
-    return (ctx) => paperDevice(createSharedBits(ctx), occurrenceAlgorithm(spec.ticks, metrics, draw));
+export function twoServerOccurrenceDevice(spec: Occurrence): DeviceInContext {
+  const each = metricsOf(spec);
+  const responses = spec.noise === "servers" ? [] : responsesOf(spec);
+  const draw = (random: Randomness) =>
+    each.map((i) => (responses[i] === undefined ? "keep" : drawResponse(responses[i], random)));
+  return (ctx) => paperDevice(createSharedBits(ctx), occurrenceAlgorithm(spec.ticks, each.length, draw));
+}
+
+function metricsOf(spec: Occurrence): number[] {
+  const { length } = spec.noise === "servers" ? spec.sigmas : spec.localEpsilons;
+  checkOccurrence({ ticks: spec.ticks, localEpsilons: new Array<number>(length).fill(1) });
+  return Array.from({ length }, (_, i) => i);
+}
+
+export function twoServerOccurrence(spec: Occurrence): TwoServerParts {
+  const each = metricsOf(spec);
+  const layout = {
+    device: twoServerOccurrenceDevice(spec),
+    answerOf: each,
+    answers: each.length,
+    isOneHot: false,
   };
-  const layout = { answerOf: each, answers: metrics, isOneHot: false };
-  if (isAtServers) {
+  if (spec.noise === "servers") {
     return {
       ...layout,
       ...serverNoiseEstimates(spec),
-      device: device(() => each.map(() => "keep")),
       onNoEvent: () => each.map(() => 0),
       serverNoise: serverNoiseOf(spec),
     };
@@ -33,7 +45,6 @@ export function twoServerOccurrence(
   return {
     ...layout,
     ...occurrenceEstimates(responses),
-    device: device((random) => responses.map((response) => drawResponse(response, random))),
     onNoEvent: (random) => responses.map((response) => respond(response, 0, random)),
   };
 }

@@ -18,10 +18,9 @@ import {
 } from "../../test/two-server.ts";
 import { split } from "../statistic/concatenation.ts";
 import { addAggregateShares } from "./aggregate-share.ts";
-import { sharingContext } from "./aggregator.ts";
 import { createTwoServerStatistic } from "./create-statistic.ts";
 import { createKeccak } from "./keccak.ts";
-import type { OpenedShare, ServerRole } from "./shared-bit.ts";
+import { type OpenedShare, type ServerRole, sharingContext } from "./shared-bit.ts";
 import { prepareHalf } from "./verification.ts";
 import { beginStream } from "./xof.ts";
 

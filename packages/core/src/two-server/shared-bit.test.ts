@@ -13,9 +13,8 @@ import {
 import { split } from "../statistic/concatenation.ts";
 import { bucketOf } from "../statistic/histogram.ts";
 import type { Recorder } from "../statistic/recorder.ts";
-import { sharingContext } from "./aggregator.ts";
 import { createTwoServerStatistic } from "./create-statistic.ts";
-import { createSharedBits, splitSharedBits } from "./shared-bit.ts";
+import { createSharedBits, sharingContext, splitSharedBits } from "./shared-bit.ts";
 
 const POINTS = 4;
 const HEADER = 10;

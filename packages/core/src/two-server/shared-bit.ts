@@ -14,7 +14,7 @@ import { requireLength } from "../error.ts";
 import type { Randomness } from "../randomness/index.ts";
 import { join, split } from "../statistic/concatenation.ts";
 import type { DeviceScheme } from "../statistic/paper/ciphertext-vector.ts";
-import { xof } from "../xof.ts";
+import { asciiBytes, xof } from "../xof.ts";
 import { createKeccak } from "./keccak.ts";
 import { createPrio3CountOn } from "./prio3-count.ts";
 
@@ -22,8 +22,16 @@ import { createPrio3CountOn } from "./prio3-count.ts";
 export type ServerRole = "leader" | "helper";
 export const AGGREGATOR: Readonly<Record<ServerRole, number>> = { leader: 0, helper: 1 };
 
-/** A report is sealed under one, and verified at a point that it decides. */
-export const REPORT_ID_BYTES = 16;
+/** A window of a task. */
+export interface TaskWindow {
+  readonly task: string;
+  readonly window: number;
+}
+
+/** The context of all sharings of a window. A name has no space, so no two windows have the same. */
+export function sharingContext({ task, window }: TaskWindow): Uint8Array {
+  return asciiBytes(`${task} ${window}`);
+}
 
 /** The leader's share of a bit and its proof fills two group elements, the helper's seed is the hash of one. */
 export const KEYS: Readonly<Record<ServerRole, number>> = { leader: 2, helper: 1 };

@@ -8,10 +8,12 @@ export interface TwoServerStatistic extends TwoServerParts {
   readonly bytes: StatisticBytes;
 }
 
+/** The device's half, for sharings that are made for a context. */
+export type DeviceInContext = (ctx: Uint8Array) => DeviceSide;
+
 /** What differs between statistics. */
 export interface TwoServerParts extends ServerEstimates {
-  /** The device's half, for sharings that are made for this context. */
-  device(ctx: Uint8Array): DeviceSide;
+  readonly device: DeviceInContext;
   /** For every bit of a report, which of the answers it adds to. */
   readonly answerOf: readonly number[];
   readonly answers: number;

@@ -16,10 +16,9 @@ import {
   writeElement,
 } from "../../test/two-server.ts";
 import { join } from "../statistic/concatenation.ts";
-import { sharingContext } from "./aggregator.ts";
 import { prio3Count } from "./create-prio3-count.ts";
 import { createTwoServerStatistic } from "./create-statistic.ts";
-import { createSharedBits, type ServerRole } from "./shared-bit.ts";
+import { createSharedBits, type ServerRole, sharingContext } from "./shared-bit.ts";
 import { prepareHalf } from "./verification.ts";
 
 /**

@@ -28,7 +28,7 @@ const VERIFIER_SHARE_BYTES = 32;
 const NO_PUBLIC_SHARE = new Uint8Array();
 
 /** The last byte says whether all shares could be opened. */
-function verifierBytes(statistics: readonly Layout[]): number {
+export function verifierBytes(statistics: readonly Layout[]): number {
   return statistics.reduce((sum, statistic) => sum + statisticVerifierBytes(statistic), 1);
 }
 

@@ -1,10 +1,10 @@
-import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256, HpkeError } from "@hpke/core";
+import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, EncapError, HkdfSha256, HpkeError } from "@hpke/core";
 import { type Secret, secret } from "../encryption/secret.ts";
 import { LetheError, requireLength } from "../error.ts";
 import type { Randomness } from "../randomness/index.ts";
 import { join } from "../statistic/concatenation.ts";
 import { asciiBytes, lengthPrefixed, xof } from "../xof.ts";
-import { HALF_BYTES, REPORT_ID_BYTES, type ServerRole, splitSharedBits } from "./shared-bit.ts";
+import { HALF_BYTES, type ServerRole, splitSharedBits } from "./shared-bit.ts";
 
 /** What a half of a report belongs to: under anything else it cannot be unwrapped. */
 export interface HalfBinding {
@@ -12,23 +12,25 @@ export interface HalfBinding {
   readonly window: number;
   /** The device's 16 bytes of this window. */
   readonly device: Uint8Array;
-  /** 16 random bytes, made when the report is sealed. */
+  /** Random bytes, made when the report is sealed. */
   readonly report: Uint8Array;
   readonly role: ServerRole;
 }
 
 /** HPKE (RFC 9180) in base mode: X25519, HKDF-SHA256 and AES-128-GCM, as DAP has it. */
 const suite = new CipherSuite({ kem: new DhkemX25519HkdfSha256(), kdf: new HkdfSha256(), aead: new Aes128Gcm() });
-const PUBLIC_KEY_BYTES = 32;
+export const REPORT_ID_BYTES = 16;
+export const WRAPPING_KEY_BYTES = 32;
 const TAG_BYTES = 16;
-const SEED_BYTES = 32;
+/** What a half's encryption draws. */
+export const SEED_BYTES = 32;
 const INFO = asciiBytes("lethe report half");
 
 /** A `CryptoKey`, a type that comes with a browser or with Node. */
 type RecipientKey = Parameters<typeof suite.open>[0]["recipientKey"];
 
 /** What a half grows by. */
-export const WRAPPING_BYTES: number = PUBLIC_KEY_BYTES + TAG_BYTES;
+export const WRAPPING_BYTES: number = WRAPPING_KEY_BYTES + TAG_BYTES;
 
 /** What a device sends of so many shared bits: the report's id, and both halves, in each of which the ephemeral elements are. */
 export function wrappedBytes(bits: number): number {
@@ -83,7 +85,7 @@ async function wrapHalf(
   half: Uint8Array,
   random: Randomness,
 ): Promise<Uint8Array> {
-  requireLength("a wrapping key", publicKey, PUBLIC_KEY_BYTES);
+  requireLength("a wrapping key", publicKey, WRAPPING_KEY_BYTES);
   const ephemeral = new Uint8Array(SEED_BYTES);
   random(ephemeral);
   try {
@@ -98,7 +100,7 @@ async function wrapHalf(
     );
     return join([new Uint8Array(enc), new Uint8Array(ct)]);
   } catch (error) {
-    if (error instanceof HpkeError) throw new LetheError("bad-encoding", "this is no wrapping key", { cause: error });
+    if (error instanceof EncapError) throw new LetheError("bad-encoding", "this is no wrapping key", { cause: error });
     throw error;
   } finally {
     ephemeral.fill(0);
@@ -116,10 +118,10 @@ export async function unwrapHalf(
     const half = await suite.open(
       {
         recipientKey: privateKey.reveal() as RecipientKey,
-        enc: exact(wrapped.subarray(0, PUBLIC_KEY_BYTES)),
+        enc: exact(wrapped.subarray(0, WRAPPING_KEY_BYTES)),
         info: exact(INFO),
       },
-      exact(wrapped.subarray(PUBLIC_KEY_BYTES)),
+      exact(wrapped.subarray(WRAPPING_KEY_BYTES)),
       exact(boundTo(binding)),
     );
     return new Uint8Array(half);

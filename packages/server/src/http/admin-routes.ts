@@ -14,6 +14,8 @@ export interface Admin {
   readonly createTask: (task: Task) => Promise<{ version: TaskVersion; isNew: boolean }>;
   /** Closes a window before its time. */
   readonly close: (window: WindowIdentity) => Promise<void>;
+  /** Of a helper: agrees to a task that its leader may then make; false if it has agreed to another text. */
+  readonly agree?: (task: Task) => Promise<boolean>;
 }
 
 const MOST_TASK_BYTES = 1_000_000;
@@ -24,7 +26,9 @@ export function adminRoutes(
   admin: Admin,
   { requireUploadOpen, status }: WindowLookup,
 ): Route<unknown>[] {
+  const { agree } = admin;
   return [
+    ...(agree ? [agreementRoute(agree)] : []),
     route({
       method: "GET",
       path: "/v1/tasks",
@@ -69,6 +73,28 @@ export function adminRoutes(
       },
     }),
   ];
+}
+
+function agreementRoute(agree: (task: Task) => Promise<boolean>): Route<unknown> {
+  return route({
+    method: "POST",
+    path: "/v1/agreements",
+    summary: "Agrees to a version of a task, which the leader may then make",
+    admin: true,
+    parameters: z.strictObject({}),
+    body: { type: "application/json", most: MOST_TASK_BYTES, schema: schemas.task },
+    answers: { 200: { description: "agreed" } },
+    refusals: ["unauthorized", "bad-encoding", "wrong-size", "wrong-type", "bad-task"],
+    handle: async ({ body }) => {
+      const task = parseTask(textOf(body));
+      if (task.mode !== "two-server") throw new LetheError("bad-task", "mode is two-server where there is a helper");
+      if (await agree(task)) return json(200, { task: task.task, version: task.version });
+      throw new LetheError(
+        "bad-task",
+        `version ${task.version} of ${task.task} was agreed to before and says something else: raise it`,
+      );
+    },
+  });
 }
 
 function summarize(versions: readonly TaskVersion[], now: number): unknown {

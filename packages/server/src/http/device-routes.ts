@@ -1,7 +1,15 @@
 import { LetheError } from "@lethe/core/error";
-import { DEVICE_BYTES, decodeBase64urlOf, encodeEnrolment, encodeSignedManifest } from "@lethe/core/message";
+import {
+  DEVICE_BYTES,
+  decodeBase64urlOf,
+  encodeEnrolment,
+  encodeSignedManifest,
+  type SignedPublicKeys,
+} from "@lethe/core/message";
 import { z } from "zod";
 import type { Intake } from "../intake/intake.ts";
+import { unpackHelperKeys } from "../peer/messages.ts";
+import type { SpareDevice } from "../storage/devices.ts";
 import { createWindowFinder } from "../storage/windows.ts";
 import { windowAt } from "../window-time.ts";
 import type { ApiParts } from "./api.ts";
@@ -69,9 +77,9 @@ export function deviceRoutes(
         if (!window) throw new LetheError("no-keys-left", "the window is being prepared: try again in a moment");
         const enrolled = await intake.enrol(window, address);
         metrics.enrolled();
-        const { hash } = versionIn(parameters);
-        const { device, uploadToken, publicKeys, signature } = enrolled;
-        const keys = [{ role: ROLE, publicKeys, signature }] as const;
+        const { hash, shared } = versionIn(parameters);
+        const { device, uploadToken } = enrolled;
+        const keys = shared ? keysOfBoth(enrolled) : [{ ...enrolled, role: ROLE } as const];
         return { status: 201, body: encodeEnrolment({ device, uploadToken, manifestHash: hash, keys }) };
       },
     }),
@@ -109,6 +117,14 @@ export function deviceRoutes(
         return { status: receipt === "stored" ? 201 : 200 };
       },
     }),
+  ];
+}
+
+function keysOfBoth({ publicKeys: packed, signature }: SpareDevice): SignedPublicKeys[] {
+  const { leaderKeys, ...helper } = unpackHelperKeys(packed);
+  return [
+    { role: "leader", publicKeys: leaderKeys, signature },
+    { role: "helper", ...helper },
   ];
 }
 

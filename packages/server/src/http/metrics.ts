@@ -41,7 +41,7 @@ export function createMetrics(): Metrics {
   const reports = counter("lethe_reports_total", "Reports received: stored, or sent again", "receipt");
   const received = { stored: reports.labels("stored"), again: reports.labels("again") };
   const counted = counter("lethe_reports_counted_total", "Reports opened and counted");
-  const windows = counter("lethe_windows_total", "Windows finished: released, or not-enough", "outcome");
+  const windows = counter("lethe_windows_total", "Windows finished: released, not-enough, or lost", "outcome");
   let lastLook: Gauge | undefined;
   let measure = async (): Promise<void> => undefined;
   let measuredAt = Number.NEGATIVE_INFINITY;

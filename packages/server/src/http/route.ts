@@ -13,13 +13,14 @@ interface Asked<Parameters> {
 
 export interface Answered {
   readonly status: number;
-  /** JSON text. */
-  readonly body?: string;
+  /** JSON text, or bytes between servers. */
+  readonly body?: string | Uint8Array;
 }
 
 /** What a body may be: `bytes` gives the only size it may have, before any of it is read. */
 type BodyRule<Parameters> =
   | { readonly type: "application/octet-stream"; readonly bytes: (parameters: Parameters) => number }
+  | { readonly type: "application/octet-stream"; readonly most: number }
   | {
       readonly type: "application/json";
       readonly most: number;

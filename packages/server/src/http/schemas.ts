@@ -1,5 +1,6 @@
 import type { Lost, Problem, Release, ReleaseOrWithheld, Task, WindowStatus, Withheld } from "@lethe/core/message";
 import { z } from "zod";
+import { OPERATIONS, type Operation } from "../peer/operation.ts";
 
 /** The shapes of what goes over HTTP, for checking parameters and for the OpenAPI description. */
 const whole = z.int().min(0);
@@ -29,6 +30,12 @@ export const ofDevice: z.ZodType<{ task: string; window: number; device: string 
   task: taskName,
   window: windowNumber,
   device: deviceId,
+});
+
+export const ofPeer: z.ZodType<{ operation: Operation; task: string; window: number }> = z.strictObject({
+  operation: z.enum(OPERATIONS),
+  task: taskName,
+  window: windowNumber,
 });
 
 const common = { name: taskName, localEpsilon: z.number() };

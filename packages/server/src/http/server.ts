@@ -145,7 +145,7 @@ function addRoute(app: FastifyInstance, { adminToken, lookForTask }: HttpOptions
   app.route({
     method: route.method,
     url: pathOf(route),
-    bodyLimit: route.body?.type === "application/json" ? route.body.most : MOST_DRAINED,
+    bodyLimit: route.body && "most" in route.body ? route.body.most : MOST_DRAINED,
     onRequest: (request, reply, done) => {
       const state: Checked = { route };
       request.checked = state;
@@ -173,7 +173,9 @@ function addRoute(app: FastifyInstance, { adminToken, lookForTask }: HttpOptions
         address: request.ip,
       });
       reply.code(answer.status);
-      return answer.body === undefined ? reply.send() : reply.type("application/json").send(answer.body);
+      if (answer.body === undefined) return reply.send();
+      const type = typeof answer.body === "string" ? "application/json" : "application/octet-stream";
+      return reply.type(type).send(answer.body);
     },
   });
 }
@@ -228,12 +230,12 @@ function checkBody({ body }: Route<unknown>, request: FastifyRequest, parameters
   if (type !== body.type && type?.split(";")[0]?.trim().toLowerCase() !== body.type) {
     throw new LetheError("wrong-type", `the body is ${body.type}: say so in Content-Type`);
   }
-  if (body.type === "application/octet-stream") {
+  if ("bytes" in body) {
     const bytes = body.bytes(parameters);
     if (chunked !== undefined || Number(length) !== bytes) {
       throw new LetheError("wrong-size", `the body has exactly ${bytes} bytes: say so in Content-Length`);
     }
-  } else if (Number(length ?? 0) > body.most) {
+  } else if (Number(length ?? 0) > body.most || (body.type === "application/octet-stream" && chunked !== undefined)) {
     throw new LetheError("wrong-size", `the body has at most ${body.most} bytes`);
   }
 }

@@ -79,7 +79,7 @@ export async function giveUpWindow(
  */
 export async function eraseWindow(
   { database, keyFile, leaseSeconds }: Pick<CountingParts, "database" | "keyFile" | "leaseSeconds">,
-  { id, name, number, enrolled }: WindowRow,
+  { id, name, number, enrolled, received }: WindowRow,
   isStopping: () => boolean,
 ): Promise<boolean> {
   // The release must be there for good before what it was made from is gone for good.
@@ -93,8 +93,8 @@ export async function eraseWindow(
   });
   if (!isReleased) return false;
   const eraser = randomBytes(16);
-  const slices = enrolled > MOST_AT_ONCE ? MOST_SLICES : 1;
-  for (const table of ["reports", "uncounted", "devices"] as const) {
+  const slices = Math.max(enrolled, received) > MOST_AT_ONCE ? MOST_SLICES : 1;
+  for (const table of ["reports", "uncounted", "devices", "shared_reports"] as const) {
     for (let slice = 0; slice < slices; slice++) {
       // A small window is not left half erased.
       if (slices > 1 && isStopping()) return false;
@@ -105,7 +105,7 @@ export async function eraseWindow(
   for (const table of ["addresses", "tallies"]) await database.query(`DELETE FROM ${table} WHERE window_id = $1`, [id]);
   await markErased(database, id);
   // Rows that were deleted stay in the files until their space is used again.
-  for (const table of ["reports", "uncounted", "devices", "addresses", "tallies"])
+  for (const table of ["reports", "uncounted", "devices", "shared_reports", "addresses", "tallies"])
     await database.query(`VACUUM ${table}`);
   return true;
 }
@@ -116,7 +116,7 @@ const MOST_SLICES = 256;
 /** By the first byte of the device's id: uploads of other windows go on in between. */
 async function eraseSlice(
   database: Queryable,
-  table: "reports" | "uncounted" | "devices",
+  table: "reports" | "uncounted" | "devices" | "shared_reports",
   windowId: number,
   slice: number,
   slices: number,

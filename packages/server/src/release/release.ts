@@ -1,7 +1,6 @@
-import type { Figure, Refused, Release, ReleasedMetric, Withheld } from "@lethe/core/message";
+import { type Refused, type Release, releasedMetrics, type Withheld } from "@lethe/core/message";
 import type { TaskPlan } from "@lethe/core/plan";
 import { INVALID_COUNT_EPSILON, INVALID_COUNT_STANDARD_ERROR } from "@lethe/core/privacy";
-import { bucketName } from "@lethe/core/statistic";
 import type { TaskVersion } from "../storage/tasks.ts";
 import type { WindowRow } from "../storage/windows.ts";
 import type { Tally } from "../tally/sealed-tally.ts";
@@ -28,29 +27,16 @@ export function withhold(closed: ClosedWindow): Withheld | undefined {
  * to which noise was added from the beginning.
  */
 export function makeRelease(closed: ClosedWindow, tally: Tally, cost: TaskPlan): Release {
-  const { received } = closed.window;
-  const costs = costsOf(cost);
-  const metrics = closed.task.layout.flatMap((part, i): ReleasedMetric[] => {
-    const sums = tally.sums[i] ?? [];
-    const estimates = part.server.estimate(sums, received);
-    const consistent = part.server.consistent(
-      estimates.map(({ estimate }) => estimate),
-      received,
-    );
-    const figures = estimates.map((estimate, j): Figure => ({ ...estimate, consistent: consistent[j] as number }));
-    if (part.spec.statistic !== "histogram") {
-      const { statistic } = part.spec;
-      return part.metrics.map((name, j) => ({ ...costs(name), statistic, ...(figures[j] as Figure) }));
-    }
-    const { statistic, edges } = part.spec;
-    const buckets = figures.map((figure, b) => ({ bucket: bucketName(edges, b), ...figure }));
-    return part.metrics.map((name) => ({ ...costs(name), statistic, buckets }));
-  });
-  const order = new Map(closed.task.manifest.metrics.map(({ name }, i) => [name, i]));
+  const statistics = closed.task.layout.map(({ spec, metrics, server }, i) => ({
+    ...spec,
+    metrics,
+    estimates: server,
+    sums: tally.sums[i] ?? [],
+  }));
   return {
     status: "released",
     ...outcomeOf({ ...closed, manifest: closed.task.manifest }),
-    metrics: metrics.sort((a, b) => (order.get(a.name) ?? 0) - (order.get(b.name) ?? 0)),
+    metrics: releasedMetrics(closed.task.manifest.metrics, statistics, closed.window.received, cost),
     invalid: {
       estimate: tally.invalid,
       standardError: INVALID_COUNT_STANDARD_ERROR,
@@ -71,16 +57,4 @@ export function outcomeOf({
   const { task: name, version } = manifest;
   const { number, enrolled, received } = window;
   return { task: name, version, window: number, from, to, at, enrolled, received, refused };
-}
-
-type Guarantee = Pick<ReleasedMetric, "name" | "mechanism" | "localEpsilon" | "epsilon" | "delta" | "bound">;
-
-function costsOf({ metrics }: TaskPlan): (name: string) => Guarantee {
-  const plans = new Map(metrics.map((metric) => [metric.name, metric]));
-  return (name) => {
-    const plan = plans.get(name);
-    if (!plan) throw new TypeError(`metric ${name} has no price`);
-    const { mechanism, localEpsilon, epsilon, delta, bound } = plan;
-    return { name, mechanism, localEpsilon, epsilon, delta, bound };
-  };
 }

@@ -88,6 +88,22 @@ const MIGRATIONS: readonly string[] = [
      taken_until timestamptz,
      answer text
    );`,
+  `CREATE TABLE agreements (
+     name text NOT NULL,
+     version bigint NOT NULL,
+     task text NOT NULL,
+     PRIMARY KEY (name, version)
+   );
+   CREATE TABLE shared_reports (
+     window_id bigint NOT NULL,
+     device bytea NOT NULL,
+     digest bytea NOT NULL,
+     leader_digest bytea NOT NULL,
+     verifier bytea NOT NULL,
+     PRIMARY KEY (window_id, device)
+   ) WITH (toast_tuple_target = 8160);
+   ALTER TABLE shared_reports ALTER COLUMN verifier SET STORAGE EXTERNAL;
+   ALTER TABLE windows ADD COLUMN helper_commitment bytea;`,
 ];
 
 /** Brings the schema up to date, or refuses one that a newer version made. */

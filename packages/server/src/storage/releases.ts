@@ -2,11 +2,21 @@ import type { ReleaseOrWithheld } from "@lethe/core/message";
 import type { Queryable } from "./database.ts";
 
 /** The database refuses a second one for the same window. */
-export async function addRelease(transaction: Queryable, release: ReleaseOrWithheld): Promise<void> {
+export function addRelease(transaction: Queryable, release: ReleaseOrWithheld): Promise<void> {
+  return addDocument(transaction, release.task, release.window, JSON.stringify(release));
+}
+
+/** A release, or what there is in its place, as it is told. */
+export async function addDocument(
+  transaction: Queryable,
+  name: string,
+  number: number,
+  document: string,
+): Promise<void> {
   await transaction.query("INSERT INTO releases (name, number, document) VALUES ($1, $2, $3)", [
-    release.task,
-    release.window,
-    JSON.stringify(release),
+    name,
+    number,
+    document,
   ]);
 }
 

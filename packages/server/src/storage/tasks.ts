@@ -6,8 +6,10 @@ import {
   parseManifest,
   reportBytes,
   type SignedManifest,
+  type Task,
   type TaskLayout,
 } from "@lethe/core/message";
+import { type TwoServerLayout, twoServerLayoutOf, twoServerReportBytes } from "@lethe/core/two-server";
 import { createTurns } from "../in-turn.ts";
 import type { Database, Queryable } from "./database.ts";
 
@@ -17,7 +19,10 @@ export interface TaskVersion {
   readonly manifest: Manifest;
   readonly signed: SignedManifest;
   readonly hash: Uint8Array;
+  /** Of one server; empty for two. */
   readonly layout: TaskLayout;
+  /** Of two servers. */
+  readonly shared?: TwoServerLayout;
   readonly reportBytes: number;
 }
 
@@ -85,6 +90,16 @@ export function createTaskRegistry(
     lastLook = performance.now();
     const ids = await database.query<{ id: number }>("SELECT id FROM tasks ORDER BY name, version");
     for (const { id } of ids) if (!byId.has(id)) await add(id);
+    const there = new Set(ids.map(({ id }) => id));
+    for (const [id, { manifest }] of byId) if (!there.has(id)) remove(id, manifest.task);
+  }
+
+  /** A helper's, which the leader proposed anew before anything was done under it. */
+  function remove(id: number, name: string): void {
+    byId.delete(id);
+    const left = (tasks.get(name) ?? []).filter((version) => version.id !== id);
+    if (left.length > 0) tasks.set(name, left);
+    else tasks.delete(name);
   }
 
   async function add(id: number): Promise<void> {
@@ -92,14 +107,12 @@ export function createTaskRegistry(
     if (!row) return;
     requireSigned(row);
     const manifest = parseManifest(row.manifest);
-    const layout = layoutOf(manifest);
     const version: TaskVersion = {
       id,
       manifest,
       signed: row,
       hash: manifestHash(row.manifest),
-      layout,
-      reportBytes: reportBytes(layout),
+      ...layoutsOf(manifest),
     };
     byId.set(id, version);
     const versions = [...(tasks.get(row.name) ?? []), version];
@@ -127,4 +140,14 @@ export function createTaskRegistry(
     versions: (name) => tasks.get(name) ?? [],
     inWindow: (name, window) => tasks.get(name)?.findLast(({ manifest }) => manifest.fromWindow <= window),
   };
+}
+
+/** What follows from a task for the messages of its devices. */
+export function layoutsOf(task: Task): Pick<TaskVersion, "layout" | "shared" | "reportBytes"> {
+  if (task.mode === "two-server") {
+    const shared = twoServerLayoutOf(task);
+    return { layout: [], shared, reportBytes: twoServerReportBytes(shared) };
+  }
+  const layout = layoutOf(task);
+  return { layout, reportBytes: reportBytes(layout) };
 }

@@ -8,11 +8,14 @@ export interface WindowRow {
   readonly number: number;
   readonly state: "collecting" | "closed" | "released" | "not-enough" | "lost";
   readonly commitment: Uint8Array;
+  /** Of a leader: to the helper's secret, since the helper made keys for this window. */
+  readonly helperCommitment: Uint8Array | null;
   readonly enrolled: number;
   readonly received: number;
 }
 
-const COLUMNS = 'id, task_id AS "taskId", name, number, state, secret_commitment AS commitment, enrolled, received';
+const COLUMNS = `id, task_id AS "taskId", name, number, state, secret_commitment AS commitment,
+  helper_commitment AS "helperCommitment", enrolled, received`;
 
 export async function findWindow(database: Queryable, name: string, number: number): Promise<WindowRow | undefined> {
   const [row] = await database.query<WindowRow>(`SELECT ${COLUMNS} FROM windows WHERE name = $1 AND number = $2`, [
@@ -88,6 +91,20 @@ export function unfinishedWindows(database: Queryable): Promise<WindowRow[]> {
 /** Until the transaction ends the window neither closes nor counts another's uploads. */
 export async function lockWindow(transaction: Queryable, id: number): Promise<WindowRow> {
   return readWindow(transaction, id, "FOR NO KEY UPDATE");
+}
+
+/** The helper's commitment, once and for all: that which was noted first. */
+export async function noteHelperCommitment(
+  database: Queryable,
+  id: number,
+  commitment: Uint8Array,
+): Promise<Uint8Array | undefined> {
+  const [row] = await database.query<{ noted: Uint8Array }>(
+    `UPDATE windows SET helper_commitment = coalesce(helper_commitment, $2) WHERE id = $1
+     RETURNING helper_commitment AS noted`,
+    [id, commitment],
+  );
+  return row?.noted;
 }
 
 /** Whether this closed it; a window closes once. */

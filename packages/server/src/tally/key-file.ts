@@ -25,6 +25,7 @@ import { z } from "zod";
  */
 export interface KeyFile {
   readonly signingKey: KeyObject;
+  readonly publicKey: KeyObject;
   /** As devices pin it. */
   readonly operatorKey: string;
   /** Undefined if it was never made, or is destroyed. */
@@ -82,11 +83,26 @@ export function openKeyFile(
   }
 }
 
+/** What a key file's operator key is; it is made if it is not there and that is wanted. A service may be using the file. */
+export function operatorKeyOf(path: string, { create }: { readonly create: boolean }): string {
+  if (!existsSync(path)) openKeyFile(path, { create }).close();
+  return publicHalf(load(path).operator).operatorKey;
+}
+
+function publicHalf(operator: Secret<Uint8Array>): Pick<KeyFile, "signingKey" | "publicKey" | "operatorKey"> {
+  const signingKey = ed25519(operator);
+  const publicKey = createPublicKey(signingKey);
+  const encoded = publicKey.export({ format: "jwk" }).x as string;
+  return {
+    signingKey,
+    publicKey,
+    operatorKey: encodeOperatorKey(decodeBase64urlOf("a public key", 32, encoded)),
+  };
+}
+
 function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
   let version = versionOf(path);
   let content = load(path);
-  const signingKey = ed25519(content.operator);
-  const publicKey = createPublicKey(signingKey).export({ format: "jwk" }).x as string;
   /** On disk first: what cannot be written has not happened. */
   const replace = (next: Content): void => {
     save(path, next, version);
@@ -110,8 +126,7 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
   };
 
   return {
-    signingKey,
-    operatorKey: encodeOperatorKey(decodeBase64urlOf("a public key", 32, publicKey)),
+    ...publicHalf(content.operator),
     windowSecret: (task, window) => {
       if (!content.windows.has(nameOf(task, window))) refresh();
       return content.windows.get(nameOf(task, window));

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
-import type { SignedManifest } from "@lethe/core/message";
+import { decodeOperatorKey, type SignedManifest } from "@lethe/core/message";
 import { giveUpWindow } from "../release/finish.ts";
 import type { Database } from "../storage/database.ts";
 import { lockKeyFile } from "../storage/locks.ts";
@@ -52,10 +52,15 @@ export async function requireSecrets(
 }
 
 /** What is in the database may come from whoever can write to it. */
-export function requireSignedBy(signingKey: KeyObject): (task: SignedManifest) => void {
-  const key = createPublicKey(signingKey);
+export function requireSignedBy(key: KeyObject): (task: SignedManifest) => void {
   return ({ manifest, signature }) => {
     if (verify(null, Buffer.from(manifest), key, signature)) return;
     throw new LetheError("bad-signature", "the database holds a task that this operator has not signed");
   };
+}
+
+/** The key that an operator key stands for. */
+export function publicKeyOf(operatorKey: string): KeyObject {
+  const x = Buffer.from(decodeOperatorKey(operatorKey)).toString("base64url");
+  return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
 }

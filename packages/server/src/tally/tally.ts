@@ -1,10 +1,13 @@
+import { LetheError } from "@lethe/core/error";
 import type { Logger } from "pino";
 import { allOf } from "../all-of.ts";
-import { eraseWindow, releaseWindow } from "../release/finish.ts";
+import type { Helper } from "../peer/client.ts";
+import { eraseWindow, giveUpWindow, releaseWindow } from "../release/finish.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import { closeWindow, isUnreleased, unfinishedWindows, type WindowRow } from "../storage/windows.ts";
 import { timesOf } from "../window-time.ts";
 import { type CountingParts, countReports } from "./counting.ts";
+import { countShared, finishShared, isHopeless, isShared } from "./shared-counting.ts";
 import { fillPool, openWindows } from "./windows.ts";
 
 export interface TallyParts extends CountingParts {
@@ -24,7 +27,11 @@ export interface TallyParts extends CountingParts {
   readonly beforeClose: () => Promise<void>;
   readonly onLooked: () => void;
   readonly onFailed: () => void;
-  readonly onReleased: (outcome: "released" | "not-enough") => void;
+  readonly onFinished: (outcome: "released" | "not-enough" | "lost") => void;
+  /** Of a leader. */
+  readonly helper?: Helper;
+  /** A helper's windows begin and end when its leader says so. */
+  readonly isHelper?: boolean;
 }
 
 /**
@@ -64,7 +71,8 @@ export function startTally(parts: TallyParts): Tally {
         parts.onLooked();
       } catch (error) {
         lastError = error instanceof Error ? error : new Error(String(error));
-        parts.log.error({ reason: lastError.message }, "tally failed, trying again");
+        const { code } = lastError instanceof LetheError ? lastError : {};
+        parts.log.error({ code, reason: lastError.message }, "tally failed, trying again");
         parts.onFailed();
       }
       if (!stopping && (!woken || lastError)) await pause();
@@ -94,7 +102,7 @@ async function lookAround(parts: TallyParts, isStopping: () => boolean): Promise
   const { database, tasks, keyFile, threads, now } = parts;
   await tasks.refresh();
   keyFile.refresh();
-  const open = await openWindows(database, tasks, keyFile, now(), parts.invalidNoise);
+  const open = parts.isHelper ? [] : await openWindows(database, tasks, keyFile, now(), parts.invalidNoise);
   const failures: unknown[] = [];
   const attempt = <T>(task: Promise<T>): Promise<T | undefined> =>
     task.catch((error: unknown) => {
@@ -103,7 +111,10 @@ async function lookAround(parts: TallyParts, isStopping: () => boolean): Promise
     });
   await attempt(parts.answerRequests());
   const made = await allOf(
-    open.map((window) => attempt(fillPool(database, threads, keyFile, window, parts.keysAhead))),
+    open.map(({ row, task }) => {
+      const filling = fillPool(database, threads, keyFile, { row, task }, parts.keysAhead, parts.helper);
+      return attempt(filling.catch((error: unknown) => loseIfHopeless(parts, row, task, error).then(() => 0)));
+    }),
   );
   let isMore = made.some((keys = 0) => keys > parts.keysAhead / 2);
   for (const window of await unfinishedWindows(database)) {
@@ -117,6 +128,8 @@ async function lookAround(parts: TallyParts, isStopping: () => boolean): Promise
 
 /** However many reports come, keys are made and other windows have their turn after so long. */
 const COUNTING_MS = 1000;
+/** A helper does not keep a window's secret for ever because its leader is gone. */
+const FORSAKEN_SECONDS = 7 * 86_400;
 
 /** Takes a window as far as it can go now; whether it was cut off, and there may be more to count. */
 async function advance(
@@ -125,7 +138,7 @@ async function advance(
   task: TaskVersion,
   isStopping: () => boolean,
 ): Promise<boolean> {
-  const { database, keyFile, threads, log, now } = parts;
+  const { database, log, now } = parts;
   const named = { task: window.name, window: window.number };
   const erase = async (): Promise<void> => {
     if (await eraseWindow(parts, window, isStopping)) log.info(named, "window erased");
@@ -134,7 +147,16 @@ async function advance(
     await erase();
     return false;
   }
-  const isOver = now() >= timesOf(task.manifest, window.number).closes;
+  const { closes } = timesOf(task.manifest, window.number);
+  if (parts.isHelper) {
+    if (now() < closes + FORSAKEN_SECONDS) return false;
+    log.error({ ...named, code: "reports-differ" }, "the leader has not finished this window for a week: it is lost");
+    await giveUpWindow(database, task, window, Math.floor(now()));
+    parts.onFinished("lost");
+    await erase();
+    return false;
+  }
+  const isOver = now() >= closes;
   if (window.state === "collecting" && isOver) {
     await parts.beforeClose();
     if (await closeWindow(database, window.id)) log.info(named, "window closed");
@@ -143,12 +165,47 @@ async function advance(
   const deadline = performance.now() + COUNTING_MS;
   const isLate = (): boolean => performance.now() > deadline;
   const isPaused = (): boolean => isStopping() || isLate() || (mayWait && parts.isIntakeBusy());
-  await countReports(parts, window, task, isPaused);
-  if (isStopping()) return false;
-  const outcome = await releaseWindow(database, threads, keyFile, task, window.id, Math.floor(now()));
-  if (!outcome) return isLate();
-  parts.onReleased(outcome);
+  const outcome = await countAndRelease(parts, window, task, isPaused, isStopping);
+  if (!outcome) return isLate() && !isStopping();
+  parts.onFinished(outcome);
   log.info({ ...named, outcome }, "window finished");
   await erase();
   return false;
+}
+
+async function countAndRelease(
+  parts: TallyParts,
+  window: WindowRow,
+  task: TaskVersion,
+  isPaused: () => boolean,
+  isStopping: () => boolean,
+): Promise<"released" | "not-enough" | "lost" | undefined> {
+  const { database, keyFile, threads, now, helper } = parts;
+  const at = (): number => Math.floor(now());
+  if (!isShared(task)) {
+    await countReports(parts, window, task, isPaused);
+    return isStopping() ? undefined : releaseWindow(database, threads, keyFile, task, window.id, at());
+  }
+  if (!helper)
+    throw new LetheError("bad-role", "there is a task of two servers: start this service with --role leader");
+  try {
+    await countShared(parts, helper, window, task, isPaused);
+    return isStopping() ? undefined : await finishShared(parts, helper, task, window.id, at());
+  } catch (error) {
+    await loseIfHopeless(parts, window, task, error);
+    return "lost";
+  }
+}
+
+/** What leader and helper can never count alike is lost at both; any other error is thrown again. */
+async function loseIfHopeless(
+  { database, log, now }: TallyParts,
+  window: WindowRow,
+  task: TaskVersion,
+  error: unknown,
+): Promise<void> {
+  if (!(await isHopeless(database, window.id, error))) throw error;
+  const { code, message: reason } = error as LetheError;
+  log.error({ task: window.name, window: window.number, code, reason }, "window lost");
+  await giveUpWindow(database, task, window, Math.floor(now()));
 }

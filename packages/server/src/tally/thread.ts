@@ -1,6 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import { parentPort } from "node:worker_threads";
 import type { TaskPlan } from "@lethe/core/plan";
+import type { PreparedHalf, ServerRole } from "@lethe/core/two-server";
 import {
   type BatchSums,
   type CommittedKeys,
@@ -11,12 +12,25 @@ import {
   type ReceivedReport,
   requireCommitted,
 } from "./opening.ts";
+import { issueShares, prepareShares, type ReceivedHalf } from "./shares.ts";
 
 /** What a thread can be asked, and what it answers. */
 export interface Work {
   issue(keys: CommittedKeys, count: number, signingKey: KeyObject): IssuedKeys[];
   open(keys: CommittedKeys, reports: readonly ReceivedReport[]): BatchSums;
   price(manifest: string, received: number): TaskPlan;
+  issueShares(
+    keys: CommittedKeys,
+    role: ServerRole,
+    devices: readonly Uint8Array[] | number,
+    signingKey: KeyObject,
+  ): IssuedKeys[];
+  prepareShares(
+    keys: CommittedKeys,
+    role: ServerRole,
+    verifyKey: Uint8Array,
+    halves: readonly ReceivedHalf[],
+  ): PreparedHalf[];
 }
 export type Call = { [Name in keyof Work]: readonly [Name, ...Parameters<Work[Name]>] }[keyof Work];
 export type Outcome = { readonly result: unknown } | { readonly error: string };
@@ -25,18 +39,21 @@ const port = parentPort;
 if (!port) throw new TypeError("this file runs as a worker thread");
 
 port.on("message", (call: Call) => {
-  try {
-    port.postMessage({ result: perform(call) } satisfies Outcome);
-  } catch (error) {
-    port.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Outcome);
-  }
+  perform(call).then(
+    (result) => port.postMessage({ result } satisfies Outcome),
+    (error: unknown) =>
+      port.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Outcome),
+  );
 });
 
-function perform(call: Call): BatchSums | IssuedKeys[] | TaskPlan {
+async function perform(call: Call): Promise<unknown> {
   if (call[0] === "price") return priceRelease(call[1], call[2]);
   try {
     requireCommitted(call[1]);
-    return call[0] === "issue" ? issueKeys(call[1], call[2], call[3]) : openReports(call[1], call[2]);
+    if (call[0] === "issue") return issueKeys(call[1], call[2], call[3]);
+    if (call[0] === "open") return openReports(call[1], call[2]);
+    if (call[0] === "issueShares") return await issueShares(call[1], call[2], call[3], call[4]);
+    return await prepareShares(call[1], call[2], call[3], call[4]);
   } finally {
     // This thread's own copy.
     call[1].windowSecret.fill(0);

@@ -1,15 +1,24 @@
 import { commitToWindowSecret, type Secret } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
 import { allOf } from "../all-of.ts";
+import type { Helper } from "../peer/client.ts";
+import { type HelperKeys, packHelperKeys } from "../peer/messages.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import { addSpareDevices, countSpareDevices } from "../storage/devices.ts";
 import { lockKeyFile } from "../storage/locks.ts";
 import { addTally } from "../storage/tallies.ts";
 import { findVersionIn, type TaskRegistry, type TaskVersion } from "../storage/tasks.ts";
-import { addWindow, findWindow, isUnreleased, readWindow, type WindowRow } from "../storage/windows.ts";
+import {
+  addWindow,
+  findWindow,
+  isUnreleased,
+  noteHelperCommitment,
+  readWindow,
+  type WindowRow,
+} from "../storage/windows.ts";
 import { windowAt } from "../window-time.ts";
 import type { KeyFile } from "./key-file.ts";
-import type { CommittedKeys } from "./opening.ts";
+import type { CommittedKeys, IssuedKeys } from "./opening.ts";
 import { sealTally } from "./sealed-tally.ts";
 import type { Threads } from "./threads.ts";
 
@@ -50,7 +59,7 @@ export async function openWindows(
  * The secret is on disk before the window is known; window and tally come together. Of several tallies one makes it. Undefined if a new
  * version of the task, which this process has not seen yet, takes over from this window.
  */
-function makeWindow(
+export function makeWindow(
   database: Database,
   keyFile: KeyFile,
   { id: taskId, manifest: { task: name } }: TaskVersion,
@@ -111,6 +120,7 @@ export async function fillPool(
   keyFile: KeyFile,
   { row, task }: OpenWindow,
   keysAhead: number,
+  helper?: Helper,
 ): Promise<number> {
   const lacking = keysAhead - (await countSpareDevices(database, row.id));
   const windowSecret = lacking > 0 ? await secretOf(database, keyFile, row) : undefined;
@@ -121,9 +131,34 @@ export async function fillPool(
   );
   await allOf(
     chunks.map(async (count) => {
-      const issued = await threads.run("issue", keys, count, keyFile.signingKey);
+      const issued = task.shared
+        ? await issueBoth(database, threads, keyFile, { row, task }, keys, count, helper)
+        : await threads.run("issue", keys, count, keyFile.signingKey);
       await addSpareDevices(database, row.id, issued);
     }),
   );
   return lacking;
+}
+
+/** The leader's keys, and after them the helper's with its signature: devices get both. */
+async function issueBoth(
+  database: Database,
+  threads: Threads,
+  keyFile: KeyFile,
+  { row, task }: OpenWindow,
+  keys: CommittedKeys,
+  count: number,
+  helper: Helper | undefined,
+): Promise<IssuedKeys[]> {
+  if (!helper) throw new LetheError("bad-role", "a task of two servers needs --role leader");
+  const issued = await threads.run("issueShares", keys, "leader", count, keyFile.signingKey);
+  const devices = issued.map(({ device }) => device);
+  const { helperCommitment, keys: theirs } = await helper.issueKeys(task, row, devices);
+  const noted = row.helperCommitment ?? (await noteHelperCommitment(database, row.id, helperCommitment));
+  if (!noted || Buffer.compare(noted, helperCommitment) !== 0) {
+    throw new LetheError("reports-differ", `the helper has made window ${row.number} of ${row.name} anew: it is lost`);
+  }
+  return issued.map(({ device, publicKeys, signature }, i) => {
+    return { device, publicKeys: packHelperKeys(publicKeys, theirs[i] as HelperKeys), signature };
+  });
 }

@@ -41,6 +41,6 @@ export function unpackBits(bytes: Uint8Array, offset: number, bits: number, valu
     pending >>>= bits;
     pendingBits -= bits;
   }
-  if (pending !== 0) throw new LetheError("bad-encoding", "the bits behind the last value are not zero");
+  if (pending !== 0) throw new LetheError("bad-encoding", "the padding is not zero");
   return at;
 }

@@ -1,0 +1,99 @@
+import { LetheError } from "../error.ts";
+import type { Manifest } from "../message/manifest.ts";
+import { join } from "../statistic/concatenation.ts";
+import type { DeviceSide } from "../statistic/statistic.ts";
+import { createTwoServerDevice } from "../two-server/create-device.ts";
+import { decodeShareKeys, encodeTwoServerReport, type ShareKeys, shareKeysBytes } from "../two-server/messages.ts";
+import { type ServerRole, sharingContext } from "../two-server/shared-bit.ts";
+import type { DeviceInContext } from "../two-server/statistic.ts";
+import { twoServerStatisticsOf } from "../two-server/task-layout.ts";
+import { REPORT_ID_BYTES, SEED_BYTES, WRAPPING_KEY_BYTES, wrapReport } from "../two-server/wrapping.ts";
+import type { DeviceProtocol, TrustedKeys } from "./protocol.ts";
+
+/** Of what is kept of a report: its id, what is drawn for each half, each server's wrapping key; then come the shared bits. */
+const KEPT = [REPORT_ID_BYTES, SEED_BYTES, SEED_BYTES, WRAPPING_KEY_BYTES, WRAPPING_KEY_BYTES];
+
+/**
+ * A leader and a helper. Sealing is done at once, and wrapping takes promises: so what is kept is what wrapping needs, its randomness included, and every
+ * retry sends the same. That shows nobody more than the shared bits in it do, which are all that is wrapped.
+ */
+export function twoServerProtocolOf(
+  manifest: Manifest,
+  hash: Uint8Array,
+  { operatorKey, helperKey }: TrustedKeys,
+): DeviceProtocol {
+  const { task, servers } = manifest;
+  if (helperKey === undefined) {
+    throw new LetheError(
+      "bad-signature",
+      "the task has two servers: the application must pass the helper's key as helperKey",
+    );
+  }
+  if (helperKey === operatorKey) {
+    throw new LetheError("bad-signature", "helperKey is the leader's own: two servers of one operator are one");
+  }
+  if (servers[1]?.key !== helperKey) {
+    throw new LetheError("bad-signature", "helperKey is not the key of the task's helper");
+  }
+  const layout = twoServerStatisticsOf(manifest).map(({ spec, metrics }) => ({
+    metrics,
+    device: inWindow(createTwoServerDevice(spec)),
+    eventsPerTick: spec.statistic === "occurrence" ? 1 : spec.eventsPerTick,
+  }));
+  return {
+    layout,
+    signers: [
+      { role: "leader", key: operatorKey },
+      { role: "helper", key: helperKey },
+    ],
+    keysOf: (publicKeys, window) => {
+      const { leader, helper } = decodeKeys(publicKeys);
+      const key = join([leader.shareKeys, helper.shareKeys, sharingContext({ task, window })]);
+      return layout.map(() => key);
+    },
+    seal: (publicKeys, sealed, random) => {
+      const { leader, helper } = decodeKeys(publicKeys);
+      const drawn = new Uint8Array(REPORT_ID_BYTES + 2 * SEED_BYTES);
+      random(drawn);
+      return join([drawn, leader.wrappingKey, helper.wrappingKey, ...sealed]);
+    },
+    bodyOf: async (kept, window, device) => {
+      let at = 0;
+      const [report, forLeader, forHelper, leader, helper] = KEPT.map((length) => {
+        at += length;
+        return kept.subarray(at - length, at);
+      }) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+      const drawn = [forLeader, forHelper];
+      const binding = { task, window, device, report };
+      const halves = await wrapReport({ leader, helper }, binding, kept.subarray(at), (into) => {
+        into.set(drawn.shift() as Uint8Array);
+      });
+      return encodeTwoServerReport(hash, { report, ...halves });
+    },
+  };
+}
+
+/** A key is followed by the context of its window. */
+function inWindow(device: DeviceInContext): DeviceSide {
+  const { bytes } = device(new Uint8Array());
+  const of = (key: Uint8Array) => [device(key.subarray(bytes.publicKey)), key.subarray(0, bytes.publicKey)] as const;
+  return {
+    bytes,
+    start: (key, random) => {
+      const [side, proper] = of(key);
+      return side.start(proper, random);
+    },
+    resume: (key, stored, sameTick, random) => {
+      const [side, proper] = of(key);
+      return side.resume(proper, stored, sameTick, random);
+    },
+  };
+}
+
+function decodeKeys(publicKeys: Uint8Array): Readonly<Record<ServerRole, ShareKeys>> {
+  const leaders = shareKeysBytes("leader");
+  return {
+    leader: decodeShareKeys("leader", publicKeys.subarray(0, leaders)),
+    helper: decodeShareKeys("helper", publicKeys.subarray(leaders)),
+  };
+}

@@ -1,0 +1,71 @@
+import { LetheError } from "../error.ts";
+import { HASH_BYTES } from "../message/manifest.ts";
+import { bytesOfParts, decodeParts, encodeParts } from "../message/parts.ts";
+import { KEYS, type ServerRole } from "./shared-bit.ts";
+import { halfBytes, type TwoServerLayout } from "./task-layout.ts";
+import { REPORT_ID_BYTES, WRAPPING_BYTES, WRAPPING_KEY_BYTES } from "./wrapping.ts";
+
+const POINT_BYTES = 32;
+
+const SHARE_KEYS = { what: "a server's keys for shares", kind: 0x4c, preamble: 0 } as const;
+
+/** What a device encrypts under for one of two servers. */
+export interface ShareKeys {
+  readonly shareKeys: Uint8Array;
+  /** The server's for the window: the same for all devices. */
+  readonly wrappingKey: Uint8Array;
+}
+
+const keyLengths = (role: ServerRole): readonly number[] => [KEYS[role] * POINT_BYTES, WRAPPING_KEY_BYTES];
+
+/** As the server signs them. */
+export function encodeShareKeys({ shareKeys, wrappingKey }: ShareKeys): Uint8Array {
+  return encodeParts(SHARE_KEYS, new Uint8Array(), [shareKeys, wrappingKey]);
+}
+
+export function shareKeysBytes(role: ServerRole): number {
+  return bytesOfParts(SHARE_KEYS, keyLengths(role));
+}
+
+export function decodeShareKeys(role: ServerRole, bytes: Uint8Array): ShareKeys {
+  const [shareKeys, wrappingKey] = decodeParts(SHARE_KEYS, keyLengths(role), bytes).parts as [Uint8Array, Uint8Array];
+  return { shareKeys, wrappingKey };
+}
+
+const REPORT = { what: "a report for two servers", kind: 0x54, preamble: HASH_BYTES } as const;
+
+/** What a device sends to the leader: for the manifest with this hash, the report's id and each server's wrapped half. */
+export interface TwoServerReport extends Readonly<Record<ServerRole, Uint8Array>> {
+  readonly report: Uint8Array;
+}
+
+const reportLengths = (layout: TwoServerLayout): number[] => [
+  REPORT_ID_BYTES,
+  halfBytes(layout, "leader") + WRAPPING_BYTES,
+  halfBytes(layout, "helper") + WRAPPING_BYTES,
+];
+
+export function twoServerReportBytes(layout: TwoServerLayout): number {
+  return reportLengths(layout).reduce((sum, length) => sum + length, 2 + HASH_BYTES);
+}
+
+export function encodeTwoServerReport(
+  manifestHash: Uint8Array,
+  { report, leader, helper }: TwoServerReport,
+): Uint8Array {
+  return encodeParts(REPORT, manifestHash, [report, leader, helper]);
+}
+
+/** Only what everybody can see is checked: size, version, kind, manifest. */
+export function decodeTwoServerReport(
+  layout: TwoServerLayout,
+  manifestHash: Uint8Array,
+  bytes: Uint8Array,
+): TwoServerReport {
+  const { preamble, parts } = decodeParts(REPORT, reportLengths(layout), bytes);
+  if (preamble.some((byte, i) => byte !== manifestHash[i])) {
+    throw new LetheError("bad-encoding", "this report was made for another manifest");
+  }
+  const [report, leader, helper] = parts as [Uint8Array, Uint8Array, Uint8Array];
+  return { report, leader, helper };
+}

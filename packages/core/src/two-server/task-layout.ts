@@ -1,0 +1,61 @@
+import type { Task } from "../message/task.ts";
+import { createTwoServerStatistic } from "./create-statistic.ts";
+import { HALF_BYTES, type ServerRole } from "./shared-bit.ts";
+import type { TwoServerSpec } from "./spec.ts";
+import type { TwoServerStatistic } from "./statistic.ts";
+
+/** A statistic of a task of two servers, and the names of its metrics in the order of its answers. */
+export interface TwoServerTaskStatistic {
+  readonly spec: TwoServerSpec;
+  readonly metrics: readonly string[];
+}
+
+export interface TwoServerPart extends TwoServerTaskStatistic {
+  readonly statistic: TwoServerStatistic;
+}
+
+/** In the order of their bits in a report. */
+export type TwoServerLayout = readonly TwoServerPart[];
+
+export function twoServerLayoutOf(task: Task): TwoServerLayout {
+  return twoServerStatisticsOf(task).map((part) => ({ ...part, statistic: createTwoServerStatistic(part.spec) }));
+}
+
+/** Occurrences share a statistic, those whose noise is the devices' one and those whose noise is the servers' another; then the others in the task's order. */
+export function twoServerStatisticsOf({ ticks, metrics }: Task): readonly TwoServerTaskStatistic[] {
+  const parts: TwoServerTaskStatistic[] = [];
+  const told = metrics.filter((metric) => metric.statistic === "occurrence" && metric.noise === undefined);
+  if (told.length > 0) {
+    const localEpsilons = told.map(({ localEpsilon }) => localEpsilon);
+    parts.push({ spec: { statistic: "occurrence", noise: "device", ticks, localEpsilons }, metrics: namesOf(told) });
+  }
+  const counted = metrics.filter((metric) => metric.statistic === "occurrence" && metric.noise !== undefined);
+  if (counted.length > 0) {
+    const sigmas = counted.map(({ sigma }) => sigma);
+    parts.push({ spec: { statistic: "occurrence", noise: "servers", ticks, sigmas }, metrics: namesOf(counted) });
+  }
+  for (const metric of metrics) {
+    if (metric.statistic === "occurrence") continue;
+    const { name, ...rest } = metric;
+    const spec: TwoServerSpec =
+      rest.statistic === "mean" || rest.noise === "servers"
+        ? { ...rest, noise: "servers", ticks }
+        : { ...rest, noise: "device", ticks };
+    parts.push({ spec, metrics: [name] });
+  }
+  return parts;
+}
+
+function namesOf(metrics: readonly { readonly name: string }[]): string[] {
+  return metrics.map(({ name }) => name);
+}
+
+/** Bits that a report shares. */
+function sharedBits(layout: TwoServerLayout): number {
+  return layout.reduce((sum, { statistic }) => sum + statistic.answerOf.length, 0);
+}
+
+/** Of a server's half of a report, before it is wrapped. */
+export function halfBytes(layout: TwoServerLayout, role: ServerRole): number {
+  return sharedBits(layout) * HALF_BYTES[role];
+}

@@ -1,0 +1,207 @@
+import { describe, expect, it } from "vitest";
+import { random, randomBytes } from "../../test/two-server.ts";
+import { encodeManifest, manifestHash, parseManifest, parseTask } from "../message/index.ts";
+import { planTask } from "../plan/index.ts";
+import { createAggregateShare } from "./aggregate-share.ts";
+import {
+  decodeShareKeys,
+  decodeTwoServerReport,
+  encodeShareKeys,
+  encodeTwoServerReport,
+  twoServerReportBytes,
+} from "./messages.ts";
+import { halfBytes, twoServerLayoutOf } from "./task-layout.ts";
+import {
+  assembleRelease,
+  encodeSignedShare,
+  encodeWindowShare,
+  parseSignedShare,
+  parseWindowShare,
+  type WindowShare,
+} from "./window-share.ts";
+import { WRAPPING_BYTES } from "./wrapping.ts";
+
+const TASK = parseTask(
+  JSON.stringify({
+    version: 3,
+    task: "kiosks",
+    tickSeconds: 60,
+    ticks: 10,
+    graceSeconds: 0,
+    mode: "two-server",
+    scheme: "elgamal",
+    minimumDevices: 10,
+    metrics: [
+      { name: "average", statistic: "mean", limit: 4, sigma: 1 },
+      { name: "told", statistic: "occurrence", localEpsilon: 2 },
+      { name: "times", statistic: "histogram", noise: "servers", edges: [0, 1, 3], sigma: 2 },
+      { name: "counted", statistic: "occurrence", noise: "servers", sigma: 2 },
+    ],
+  }),
+);
+const KEY = `ed25519:${"A".repeat(43)}`;
+const text = encodeManifest({
+  ...TASK,
+  fromWindow: 7,
+  servers: [
+    { role: "leader", url: "https://leader.example", key: KEY },
+    { role: "helper", url: "https://helper.example", key: KEY },
+  ],
+});
+const manifest = parseManifest(text);
+const known = { manifest, hash: manifestHash(text), layout: twoServerLayoutOf(manifest) };
+const received = 100;
+const cost = planTask({ task: manifest, devices: received, missing: 0, delta: 1e-6, windows: 1 });
+
+/** Shares of these sums, which are those of the statistics in the order of the layout: told, counted, average, times. */
+function sharesOf(sums: readonly number[]): { leader: WindowShare; helper: WindowShare } {
+  const mask = Array.from({ length: sums.length }, () => randomBytes(4).reduce((value, byte) => 256 * value + byte, 0));
+  const shareOf = (values: readonly number[]): Uint8Array => {
+    const share = createAggregateShare(values.length);
+    share.addConstant(values);
+    return share.encode();
+  };
+  const common = {
+    task: "kiosks",
+    version: 3,
+    window: 8,
+    from: 4800,
+    to: 5400,
+    manifestHash: known.hash,
+    received,
+    reports: new Uint8Array(32).fill(5),
+  };
+  return {
+    leader: {
+      ...common,
+      role: "leader",
+      at: 6000,
+      enrolled: 120,
+      invalid: -3,
+      share: shareOf(sums.map((sum, i) => sum - (mask[i] as number))),
+    },
+    helper: { ...common, role: "helper", at: 6001, share: shareOf(mask) },
+  };
+}
+
+describe("a release", () => {
+  it("is what both shares add up to, in the task's order, with both servers' noise in its errors", () => {
+    const { leader, helper } = sharesOf([60, 40, 150, 70, 20, 10]);
+    const release = assembleRelease(known, leader, helper, cost);
+    expect(release).toMatchObject({
+      status: "released",
+      task: "kiosks",
+      version: 3,
+      window: 8,
+      from: 4800,
+      to: 5400,
+      at: 6001,
+      enrolled: 120,
+      received: 100,
+      invalid: { estimate: -3 },
+    });
+    expect(release.metrics.map(({ name }) => name)).toEqual(["average", "told", "times", "counted"]);
+    const [average, told, times, counted] = release.metrics as unknown as readonly { [field: string]: unknown }[];
+    expect(average).toMatchObject({ estimate: 1.5, mechanism: "discrete-gaussian" });
+    expect(average?.standardError).toBeCloseTo((4 * Math.SQRT2) / 100, 6);
+    expect(told).toMatchObject({ mechanism: "randomized-response", localEpsilon: 2 });
+    expect(told?.estimate).toBeCloseTo((60 - 100 / (1 + Math.E ** 2)) / (1 - 2 / (1 + Math.E ** 2)), 6);
+    expect(counted).toMatchObject({ estimate: 40 });
+    expect(counted?.standardError).toBeCloseTo(2 * Math.SQRT2, 6);
+    expect(times?.buckets).toMatchObject([
+      { bucket: "0", estimate: 70 },
+      { bucket: "1–2", estimate: 20 },
+      { bucket: "3+", estimate: 10 },
+    ]);
+  });
+
+  it.each([
+    ["a window of another number", { window: 9 }, "window is 8 at the leader, 9 at the helper"],
+    ["another number of reports", { received: 99 }, "received is 100 at the leader, 99 at the helper"],
+    ["another version", { version: 4 }, "version is 3 at the leader, 4 at the helper"],
+    ["another task", { task: "others" }, "task is kiosks at the leader, others at the helper"],
+    ["another manifest", { manifestHash: new Uint8Array(32) }, "they are of another manifest"],
+    ["other reports", { reports: new Uint8Array(32) }, "they counted different reports"],
+    ["two leaders", { role: "leader" }, "they are not one of each"],
+  ] as const)("is not made of shares of %s", (_what, changes, message) => {
+    const { leader, helper } = sharesOf([1, 2, 3, 4, 5, 6]);
+    expect(() => assembleRelease(known, leader, { ...helper, ...changes }, cost)).toThrow(
+      expect.objectContaining({ code: "bad-share", message: expect.stringContaining(message) }),
+    );
+  });
+
+  it("is not made of a share of the wrong length, or of one whose other half is another's", () => {
+    const { leader, helper } = sharesOf([1, 2, 3, 4, 5, 6]);
+    const short = { ...helper, share: helper.share.subarray(8) };
+    expect(() => assembleRelease(known, leader, short, cost)).toThrow("an element for every answer");
+    const other = { ...helper, share: new Uint8Array(helper.share.length).fill(0x77) };
+    expect(() => assembleRelease(known, leader, other, cost)).toThrow(
+      expect.objectContaining({ code: "bad-encoding" }),
+    );
+  });
+});
+
+describe("a share", () => {
+  it("comes back from its text, signature and all", () => {
+    for (const share of Object.values(sharesOf([1, -2, 3, 4, 5, 6]))) {
+      const document = encodeWindowShare(share);
+      const signature = randomBytes(64);
+      const signed = parseSignedShare(encodeSignedShare({ status: "shared", document, signature }));
+      expect(signed).toEqual({ status: "shared", document, signature });
+      expect(parseWindowShare(signed.document)).toEqual(share);
+    }
+  });
+
+  it("is refused with the field to blame", () => {
+    const share = JSON.parse(encodeWindowShare(sharesOf([1, 2, 3, 4, 5, 6]).helper)) as object;
+    const refusal = (changes: object): (() => unknown) => {
+      return () => parseWindowShare(JSON.stringify({ ...share, ...changes }));
+    };
+    expect(refusal({ role: "tally" })).toThrow('role is one of leader, helper, not "tally"');
+    expect(refusal({ received: -1 })).toThrow("received is a whole number");
+    expect(refusal({ reports: "AA" })).toThrow("reports");
+    expect(refusal({ extra: 1 })).toThrow("extra is not a field of a share");
+    expect(() => parseSignedShare('{"status":"released"}')).toThrow('status is shared, not "released"');
+  });
+});
+
+describe("messages", () => {
+  it("keys and reports come back, and nothing of another size, kind or manifest does", () => {
+    const keys = { shareKeys: randomBytes(64), wrappingKey: randomBytes(32) };
+    expect(decodeShareKeys("leader", encodeShareKeys(keys))).toEqual(keys);
+    expect(() => decodeShareKeys("helper", encodeShareKeys(keys))).toThrow(/98 bytes instead of 66/);
+    const half = (role: "leader" | "helper"): Uint8Array => {
+      const bytes = new Uint8Array(halfBytes(known.layout, role) + WRAPPING_BYTES);
+      random(bytes);
+      return bytes;
+    };
+    const report = { report: randomBytes(16), leader: half("leader"), helper: half("helper") };
+    const bytes = encodeTwoServerReport(known.hash, report);
+    expect(bytes.length).toBe(twoServerReportBytes(known.layout));
+    // Two occurrences, four bits of the mean and four of the histogram; 160 bytes a bit.
+    expect(bytes.length).toBe(2 + 32 + 16 + 10 * (96 + 64) + 2 * 48);
+    expect(decodeTwoServerReport(known.layout, known.hash, bytes)).toEqual(report);
+    expect(() => decodeTwoServerReport(known.layout, new Uint8Array(32), bytes)).toThrow("another manifest");
+    expect(() => decodeTwoServerReport(known.layout, known.hash, bytes.subarray(1))).toThrow("bytes instead of");
+    const otherKind = bytes.slice();
+    otherKind[1] = 0x52;
+    expect(() => decodeTwoServerReport(known.layout, known.hash, otherKind)).toThrow("not a report for two servers");
+  });
+});
+
+it("a task of two servers is priced with the servers' noise where it is theirs", () => {
+  const [average, told, times, counted] = cost.metrics as readonly {
+    localEpsilon: number;
+    epsilon: number;
+    noise?: string;
+  }[];
+  for (const metric of [average, times, counted]) {
+    expect(metric).toMatchObject({ noise: "servers" });
+    expect(metric?.localEpsilon).toBe(metric?.epsilon);
+  }
+  expect(told).toMatchObject({ noise: "device", localEpsilon: 2 });
+  expect(told?.epsilon).toBeLessThan(2);
+  expect(cost.perWindow.local.sum).toBeUndefined();
+  expect(cost.perWindow.local.epsilon).toBeGreaterThan(average?.epsilon ?? 0);
+  expect(cost.reportBytes).toBe(twoServerReportBytes(known.layout));
+});

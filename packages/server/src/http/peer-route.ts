@@ -1,0 +1,37 @@
+import { LetheError } from "@lethe/core/error";
+import { openRequest, type PeerRequest, requireSameTime, sealAnswer, sealRefusal } from "../peer/envelope.ts";
+import { ANSWERS, type HelperParts } from "../peer/helper.ts";
+import { type Route, route } from "./route.ts";
+import * as schemas from "./schemas.ts";
+
+/** A leader's jobs are half as long at most. */
+const MOST_BYTES = 4_000_000;
+
+/** What a leader asks its helper. Answers and refusals are under the secret that both share, so they are bytes, and all 200. */
+export function peerRoute(parts: HelperParts): Route<unknown> {
+  const { secret } = parts.peer;
+  return route({
+    method: "POST",
+    path: "/v1/peer/{operation}/{task}/{window}",
+    summary: "What a leader asks its helper; of a task the last part is its version",
+    parameters: schemas.ofPeer,
+    body: { type: "application/octet-stream", most: MOST_BYTES },
+    answers: { 200: { description: "an answer or a refusal, authenticated" } },
+    refusals: ["bad-encoding", "unauthorized", "wrong-size", "wrong-type"],
+    handle: async ({ parameters: { operation, task, window }, body }) => {
+      let request: PeerRequest | undefined;
+      try {
+        request = openRequest(secret, `${operation} ${task} ${window}`, body);
+        requireSameTime(request, parts.now());
+        const answer = await ANSWERS[operation](parts, task, window, request.payload);
+        return { status: 200, body: sealAnswer(secret, request.mac, answer) };
+      } catch (error) {
+        if (!(error instanceof LetheError)) throw error;
+        parts.log.warn({ operation, task, window, code: error.code, reason: error.message }, "refused the leader");
+        // Who does not have the secret cannot be told under it.
+        if (!request) throw error;
+        return { status: 200, body: sealRefusal(secret, request.mac, error) };
+      }
+    },
+  });
+}

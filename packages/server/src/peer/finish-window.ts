@@ -1,0 +1,60 @@
+import { LetheError } from "@lethe/core/error";
+import { parseSignedShare, parseWindowShare } from "@lethe/core/two-server";
+import { giveUpWindow } from "../release/finish.ts";
+import { shareWindow } from "../release/share.ts";
+import { findRelease } from "../storage/releases.ts";
+import { hashOfSharedReports } from "../storage/shared-reports.ts";
+import { lockWindow } from "../storage/windows.ts";
+import { makeWindow } from "../tally/windows.ts";
+import { windowAt } from "../window-time.ts";
+import { MOST_SECONDS_APART } from "./envelope.ts";
+import type { HelperParts } from "./helper.ts";
+import { findAgreedWindow, versionOf } from "./helper-window.ts";
+import { decodeFinish } from "./messages.ts";
+
+/** Makes the helper's share, if both servers have counted the same reports; else the window is lost at both. */
+export async function finishWindow(
+  parts: HelperParts,
+  name: string,
+  window: number,
+  payload: Uint8Array,
+): Promise<Uint8Array> {
+  const { database, keyFile, log, metrics, now } = parts;
+  const { manifestHash, helperCommitment, ...told } = decodeFinish(payload);
+  const task = await versionOf(parts, name, window, manifestHash);
+  const found = await findAgreedWindow(parts, task, window, helperCommitment);
+  if (!found && window > windowAt(task.manifest, now() + MOST_SECONDS_APART) + 1) {
+    throw new LetheError("clocks-apart", `window ${window} of ${name} is in the future by the helper's clock`);
+  }
+  const row = found ?? (await makeWindow(database, keyFile, task, window, () => 0));
+  if (!row)
+    throw new LetheError("task-differs", `window ${window} of ${name} runs under another version at the helper`);
+  let outcome: "released" | "not-enough" | undefined;
+  const agrees = await database.transaction(async (transaction) => {
+    const locked = await lockWindow(transaction, row.id);
+    if (locked.received !== told.received || locked.state === "lost") return false;
+    const shared = locked.state === "collecting" ? undefined : await findRelease(transaction, name, window);
+    const reports = shared ? reportsIn(shared) : await hashOfSharedReports(transaction, row.id);
+    if (reports && Buffer.compare(reports, told.reports) !== 0) return false;
+    if (shared === undefined && reports) {
+      const at = Math.floor(now());
+      outcome = await shareWindow(transaction, keyFile, { task, window: locked, role: "helper", reports, at });
+    }
+    return true;
+  });
+  if (!agrees) {
+    await giveUpWindow(database, task, row, Math.floor(now()));
+    const detail = `leader and helper have counted different reports in window ${window} of ${name}: it is lost. Was one of them restored from a backup?`;
+    log.error({ task: name, window }, detail);
+    throw new LetheError("reports-differ", detail);
+  }
+  if (outcome) metrics.finished(outcome);
+  await database.persist();
+  return new Uint8Array();
+}
+
+/** Undefined if nothing was shared, because too few reported. */
+function reportsIn(document: string): Uint8Array | undefined {
+  const { status } = JSON.parse(document) as { status: string };
+  return status === "shared" ? parseWindowShare(parseSignedShare(document).document).reports : undefined;
+}

@@ -1,0 +1,62 @@
+import { verify } from "node:crypto";
+import { LetheError } from "@lethe/core/error";
+import { parseManifest, parseSignedManifest, type Task } from "@lethe/core/message";
+import { findAgreement } from "../storage/agreements.ts";
+import { lockKeyFile } from "../storage/locks.ts";
+import { addTask } from "../storage/tasks.ts";
+import { nextUnusedWindow } from "../storage/windows.ts";
+import { publicKeyOf } from "../tally/open-keys.ts";
+import type { HelperParts } from "./helper.ts";
+
+/** A task that this operator has agreed to, as the leader signed it. One under which nothing was done yet may be replaced. */
+export async function takeTask(
+  { database, tasks, keyFile, peer }: HelperParts,
+  name: string,
+  version: number,
+  payload: Uint8Array,
+): Promise<Uint8Array> {
+  const signed = parseSignedManifest(Buffer.from(payload).toString("utf8"));
+  const key = publicKeyOf(peer.operatorKey);
+  if (!verify(null, Buffer.from(signed.manifest), key, signed.signature)) {
+    throw new LetheError("bad-signature", "the task is not signed by the leader's operator key that this helper knows");
+  }
+  const { fromWindow, servers, ...task } = parseManifest(signed.manifest);
+  const refuse = (what: string): never => {
+    throw new LetheError("task-differs", what);
+  };
+  if (task.task !== name || task.version !== version) refuse("the manifest is of another task");
+  if (servers[1]?.key !== keyFile.operatorKey) refuse("the manifest names another helper's operator key");
+  if (servers[0]?.key !== peer.operatorKey) refuse("the manifest names another leader's operator key");
+  const agreed = await findAgreement(database, name, version);
+  if (agreed === undefined) {
+    return refuse(
+      `the helper has not agreed to version ${version} of ${name}: its operator says so with lethe task agree`,
+    );
+  }
+  if (agreed !== JSON.stringify(task satisfies Task)) {
+    refuse(`the helper has agreed to a version ${version} of ${name} that says something else`);
+  }
+  await database.transaction(async (transaction) => {
+    await lockKeyFile(transaction);
+    await transaction.query(
+      `DELETE FROM tasks WHERE name = $1 AND version = $2 AND manifest <> $3
+       AND NOT EXISTS (SELECT 1 FROM windows WHERE task_id = tasks.id)`,
+      [name, version, signed.manifest],
+    );
+    const isAdded = await addTask(transaction, { name, version, fromWindow, ...signed });
+    if (isAdded) {
+      // What devices have keys for stays under the version that it began with.
+      if ((await nextUnusedWindow(transaction, name)) <= fromWindow) return;
+      refuse(`the helper has later windows of ${name} than version ${version} begins with: was the leader restored?`);
+    }
+    const [row] = await transaction.query<{ manifest: string }>(
+      "SELECT manifest FROM tasks WHERE name = $1 AND version = $2",
+      [name, version],
+    );
+    if (row?.manifest !== signed.manifest) {
+      refuse(`version ${version} of ${name} has another manifest at the helper: was one of the servers restored?`);
+    }
+  });
+  await tasks.refresh();
+  return new Uint8Array();
+}

@@ -1,0 +1,75 @@
+import { type KeyObject, sign } from "node:crypto";
+import { secret } from "@lethe/core/encryption";
+import { DEVICE_BYTES, type Manifest, manifestHash, parseManifest, publicKeysSigningBytes } from "@lethe/core/message";
+import { randomnessFrom } from "@lethe/core/randomness";
+import {
+  deriveWrappingKeys,
+  encodeShareKeys,
+  issueShareKeys,
+  type PreparedHalf,
+  prepareReport,
+  type ServerRole,
+  type TwoServerLayout,
+  twoServerLayoutOf,
+} from "@lethe/core/two-server";
+import type { IssuedKeys, WindowKeys } from "./opening.ts";
+
+/** A server's half of a report, as it came. */
+export interface ReceivedHalf {
+  readonly device: Uint8Array;
+  readonly report: Uint8Array;
+  readonly half: Uint8Array;
+}
+
+const random = randomnessFrom(globalThis.crypto);
+const known = new Map<string, { manifest: Manifest; hash: Uint8Array; layout: TwoServerLayout }>();
+
+function contextOf(text: string): { manifest: Manifest; hash: Uint8Array; layout: TwoServerLayout } {
+  let found = known.get(text);
+  if (!found) {
+    const manifest = parseManifest(text);
+    found = { manifest, hash: manifestHash(text), layout: twoServerLayoutOf(manifest) };
+    known.set(text, found);
+  }
+  return found;
+}
+
+/** One of two servers' signed keys, for devices that are known or for so many new ones. */
+export async function issueShares(
+  { manifest: text, window, windowSecret }: WindowKeys,
+  role: ServerRole,
+  devices: readonly Uint8Array[] | number,
+  signingKey: KeyObject,
+): Promise<IssuedKeys[]> {
+  const { manifest, hash } = contextOf(text);
+  const master = secret(windowSecret);
+  const at = { task: manifest.task, window };
+  const { publicKey: wrappingKey } = await deriveWrappingKeys(master, { ...at, role });
+  const ids = typeof devices === "number" ? Array.from({ length: devices }, newDevice) : devices;
+  return ids.map((device) => {
+    const publicKeys = encodeShareKeys({ shareKeys: issueShareKeys(role, master, at, device), wrappingKey });
+    const binding = { manifestHash: hash, window, device, role, publicKeys };
+    return { device, publicKeys, signature: new Uint8Array(sign(null, publicKeysSigningBytes(binding), signingKey)) };
+  });
+}
+
+function newDevice(): Uint8Array {
+  const device = new Uint8Array(DEVICE_BYTES);
+  random(device);
+  return device;
+}
+
+/** What a server finds in its halves of reports: the one query of each. The same halves give the same. */
+export async function prepareShares(
+  { manifest: text, window, windowSecret }: WindowKeys,
+  role: ServerRole,
+  verifyKey: Uint8Array,
+  halves: readonly ReceivedHalf[],
+): Promise<PreparedHalf[]> {
+  const { manifest, layout } = contextOf(text);
+  const master = secret(windowSecret);
+  const at = { task: manifest.task, window };
+  const wrapping = await deriveWrappingKeys(master, { ...at, role });
+  const server = { ...at, role, statistics: layout.map(({ statistic }) => statistic), master, wrapping, verifyKey };
+  return Promise.all(halves.map(({ device, report, half }) => prepareReport(server, { device, report }, half)));
+}

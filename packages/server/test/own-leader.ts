@@ -1,0 +1,136 @@
+import { createHash, randomBytes, sign } from "node:crypto";
+import { secret } from "@lethe/core/encryption";
+import { LetheError } from "@lethe/core/error";
+import { encodeManifest, encodeSignedManifest, type Task } from "@lethe/core/message";
+import {
+  decodeTwoServerReport,
+  deriveWrappingKeys,
+  halfBytes,
+  type PreparedHalf,
+  prepareReport,
+  verifierBytes,
+  WRAPPING_BYTES,
+} from "@lethe/core/two-server";
+import { expect } from "vitest";
+import { createHelperClient, type Helper, type PeerWindow } from "../dist/peer/client.js";
+import { digestOf, type JobEntry } from "../dist/peer/messages.js";
+import { layoutsOf, type TaskVersion } from "../dist/storage/tasks.js";
+import { openKeyFile } from "../dist/tally/key-file.js";
+import { issueShares, prepareShares } from "../dist/tally/shares.js";
+import { windowAt } from "../dist/window-time.js";
+import type { TestService } from "./service.ts";
+import { agree, knownManifest, PEER_SECRET, type SharedDevice, type SharedTask, sharedReport } from "./two-servers.ts";
+
+/** Whoever has the leader's keys and secrets, and asks the helper what they like. */
+export interface OwnLeader {
+  readonly task: SharedTask;
+  readonly version: TaskVersion;
+  readonly window: number;
+  readonly helper: Helper;
+  /** What the leader has to say about the window to be taken seriously. */
+  peerWindow(): PeerWindow;
+  /** A device with both servers' keys. */
+  enrol(): Promise<SharedDevice>;
+  /** A device's report as an honest leader would pass it on. */
+  entry(
+    device: SharedDevice,
+    events?: readonly string[],
+    report?: Uint8Array,
+  ): Promise<JobEntry & { leader: PreparedHalf }>;
+  ask(...entries: readonly JobEntry[]): Promise<Uint8Array[]>;
+  /** What the helper answers about a report of which it can open nothing. */
+  nothingFoundIn(entry: JobEntry): Promise<Uint8Array>;
+  finish(...counted: readonly JobEntry[]): Promise<void>;
+}
+
+export async function leadAlone(
+  helper: TestService,
+  leaderKeyFile: string,
+  wanted: Task,
+  secretOfBoth: string = PEER_SECRET,
+): Promise<OwnLeader> {
+  expect((await agree({ helper }, wanted)).status).toBe(200);
+  const keyFile = openKeyFile(leaderKeyFile);
+  keyFile.close();
+  const now = (): number => helper.clock() / 1000;
+  const window = windowAt(wanted, now());
+  const manifest = encodeManifest({
+    ...wanted,
+    fromWindow: window,
+    servers: [
+      { role: "leader", url: "http://127.0.0.1:1", key: keyFile.operatorKey },
+      { role: "helper", url: helper.url, key: helper.operatorKey },
+    ],
+  });
+  const signed = { manifest, signature: new Uint8Array(sign(null, Buffer.from(manifest), keyFile.signingKey)) };
+  const task = knownManifest(encodeSignedManifest(signed));
+  const version: TaskVersion = { id: 0, signed, manifest: task.manifest, hash: task.hash, ...layoutsOf(wanted) };
+  const client = createHelperClient({ url: helper.url, secret: secretOfBoth, operatorKey: helper.operatorKey }, now);
+  await client.propose(signed, wanted.task, wanted.version);
+
+  const windowSecret = new Uint8Array(randomBytes(32));
+  const keys = (): { manifest: string; window: number; windowSecret: Uint8Array } => ({
+    manifest,
+    window,
+    windowSecret: windowSecret.slice(),
+  });
+  const statistics = task.layout.map(({ statistic }) => statistic);
+  const sizes = { half: halfBytes(task.layout, "helper") + WRAPPING_BYTES, verifier: verifierBytes(statistics) };
+  const verifyKey = client.verifyKey(wanted.task, window);
+  let helperCommitment: Uint8Array | null = null;
+  const peerWindow = (): PeerWindow => ({ number: window, helperCommitment });
+  return {
+    task,
+    version,
+    window,
+    helper: client,
+    peerWindow,
+    enrol: async () => {
+      const [own] = await issueShares(keys(), "leader", 1, keyFile.signingKey);
+      if (!own) throw new TypeError("there are no keys");
+      const issued = await client.issueKeys(version, peerWindow(), [own.device]);
+      helperCommitment = issued.helperCommitment;
+      const theirs = issued.keys[0]?.publicKeys as Uint8Array;
+      return { id: own.device, token: "", keys: { leader: own.publicKeys, helper: theirs } };
+    },
+    entry: async (device, events = [], id) => {
+      const body = await sharedReport(task, window, device, events, id);
+      const { report, leader, helper: half } = decodeTwoServerReport(task.layout, task.hash, body);
+      const [prepared] = await prepareShares(keys(), "leader", verifyKey, [
+        { device: device.id, report, half: leader },
+      ]);
+      if (!prepared) throw new TypeError("nothing was prepared");
+      return { device: device.id, report, half, leaderVerifier: prepared.verifier, leader: prepared };
+    },
+    ask: (...entries) => client.verify(version, peerWindow(), entries, sizes),
+    nothingFoundIn: async ({ device, report }) => {
+      const master = secret(new Uint8Array(randomBytes(32)));
+      const at = { task: wanted.task, window };
+      const wrapping = await deriveWrappingKeys(master, { ...at, role: "helper" });
+      const server = { ...at, role: "helper", statistics, master, wrapping, verifyKey } as const;
+      return (await prepareReport(server, { device, report }, new Uint8Array(sizes.half))).verifier;
+    },
+    finish: (...counted) => {
+      const ordered = counted.toSorted((a, b) => Buffer.compare(a.device, b.device));
+      const reports = new Uint8Array(hashOf(ordered.map(({ device, report, half }) => digestOf(device, report, half))));
+      return client.finish(version, peerWindow(), { received: counted.length, reports });
+    },
+  };
+}
+
+function hashOf(digests: readonly Uint8Array[]): Uint8Array {
+  const hash = createHash("sha256");
+  for (const digest of digests) hash.update(digest);
+  return hash.digest();
+}
+
+/** The name under which something is refused. */
+export async function codeOf(asked: Promise<unknown>): Promise<string> {
+  try {
+    await asked;
+  } catch (error) {
+    if (error instanceof LetheError) return error.code;
+    throw error;
+  }
+  return "answered";
+}
