@@ -12,6 +12,8 @@ export interface LetheOptions {
   readonly task: string;
   /** `ed25519:…`, as the operator tells it: whoever else signs is not believed. */
   readonly operatorKey: string;
+  /** The helper's, `ed25519:…`, exactly if the task has two servers. `server` and `operatorKey` are the leader's. */
+  readonly helperKey?: string;
   /** In a browser IndexedDB, unless told otherwise; elsewhere memory. For Node see `@lethe/device/node`. */
   readonly store?: Store;
   /** Unix time in milliseconds. */
@@ -42,8 +44,9 @@ const OTHERS_MS = 250;
 
 /** Resolves without the network. Rejects for wrong options only. */
 export async function openLethe<Name extends string = string>(options: LetheOptions): Promise<Lethe<Name>> {
-  const { server, task, operatorKey } = options;
+  const { server, task, operatorKey, helperKey } = options;
   decodeOperatorKey(operatorKey);
+  if (helperKey !== undefined) decodeOperatorKey(helperKey);
   if (!/^https?:\/\//.test(server)) throw new TypeError("server is an http or https address");
   const store = options.store ?? defaultStore(`${server} ${task}`);
   const onProblem = (error: LetheError): void => {
@@ -55,7 +58,7 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
   };
   const parts = {
     store,
-    service: createService({ server, task, operatorKey, fetch: options.fetch ?? fetch.bind(globalThis) }),
+    service: createService({ server, task, operatorKey, helperKey, fetch: options.fetch ?? fetch.bind(globalThis) }),
     task,
     operatorKey,
     clock: options.clock ?? Date.now,

@@ -1,4 +1,4 @@
-import { DEVICE_BYTES, decodeBase64urlOf, encodeBase64url, LetheError, xof } from "@lethe/core/device";
+import { DEVICE_BYTES, decodeBase64urlOf, encodeBase64url, xof } from "@lethe/core/device";
 
 /** A window that a device is enrolled in: first with its keys, then with ciphertexts, at last with a sealed report. */
 export interface StoredWindow {
@@ -77,24 +77,15 @@ export function encodeRecord(
   return bytes;
 }
 
-/** Throws a `bad-state` error for whatever is not a record under this operator's key. */
+/** Throws for whatever is not a record under this operator's key. */
 export function decodeRecord(bytes: Uint8Array, operatorKey: string): DeviceRecord {
-  try {
-    return readRecord(bytes, operatorKey);
-  } catch (error) {
-    throw new LetheError("bad-state", "what was kept on this device cannot be read: counting begins anew", {
-      cause: error,
-    });
-  }
-}
-
-function readRecord(bytes: Uint8Array, operatorKey: string): DeviceRecord {
   if (bytes[0] !== VERSION || bytes[1] !== KIND_RECORD) throw new TypeError("another version or kind");
   let at = HEADER_BYTES;
   const take = (length: number): Uint8Array => {
-    if (!Number.isSafeInteger(length) || length < 0 || at + length > bytes.length) throw new TypeError("cut off");
+    const part = bytes.slice(at, at + length);
+    if (part.length !== length) throw new TypeError("cut off");
     at += length;
-    return bytes.slice(at - length, at);
+    return part;
   };
   const length = new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(2, true);
   const text = new TextDecoder("utf-8", { fatal: true }).decode(masked(take(length), operatorKey));

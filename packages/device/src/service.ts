@@ -1,11 +1,11 @@
 import {
-  type DeviceLayout,
+  type DeviceEnrolment,
+  type DeviceProtocol,
   decodeOperatorKey,
-  decodePublicKeys,
-  deviceLayoutOf,
-  type Enrolment,
+  deviceProtocolOf,
   encodeBase64url,
   isProblemCode,
+  join,
   LetheError,
   type Manifest,
   manifestHash,
@@ -13,50 +13,47 @@ import {
   readEnrolment,
   readManifest,
   readSignedManifest,
+  type TrustedKeys,
 } from "@lethe/core/device";
 
 /** A manifest whose signature was checked, and what a device derives from it. */
-export interface KnownTask {
+export interface KnownTask extends DeviceProtocol {
   /** As it was sent, signature included. */
   readonly signed: string;
   readonly manifest: Manifest;
   readonly hash: Uint8Array;
-  readonly layout: DeviceLayout;
 }
 
-/** A refusal, with the seconds after which the service wants to be asked again. */
-export class Refusal extends LetheError {
+/** What a service refuses with, and the seconds after which it wants to be asked again. */
+export interface Refusal extends LetheError {
   readonly retryAfter: number;
-
-  constructor(code: LetheError["code"], message: string, retryAfter: number) {
-    super(code, message);
-    this.retryAfter = retryAfter;
-  }
 }
 
 export interface Service {
+  /** Checks a signed manifest, from the network or from the store, and derives what follows from it. */
+  known(signed: string): Promise<KnownTask>;
   /** The manifest that a window runs under. */
   manifest(window: number | undefined): Promise<KnownTask>;
-  enrol(known: KnownTask, window: number): Promise<Enrolment>;
+  /** With the keys of all servers, one after another. */
+  enrol(known: KnownTask, window: number): Promise<DeviceEnrolment & { readonly publicKeys: Uint8Array }>;
   /** Resolves when the service has the report. */
   upload(window: number, device: Uint8Array, token: string, report: Uint8Array): Promise<void>;
 }
 
-export interface ServiceOptions {
+export interface ServiceOptions extends TrustedKeys {
   readonly server: string;
   readonly task: string;
-  readonly operatorKey: string;
   readonly fetch: typeof fetch;
 }
 
 const TIMEOUT_MS = 60_000;
 const MOST_BYTES = 4_000_000;
 
-export function createService({ server, task, operatorKey, fetch: ask }: ServiceOptions): Service {
+export function createService({ server, task, fetch: ask, ...keys }: ServiceOptions): Service {
   const base = `${server.replace(/\/+$/, "")}/v1/tasks/${task}`;
 
   /** The text of a good answer; else throws what the service says, or that it says nothing. */
-  async function request(path: string, init: RequestInit): Promise<string> {
+  async function request(path: string, init?: RequestInit): Promise<string> {
     let response: Response;
     let text: string;
     try {
@@ -69,33 +66,38 @@ export function createService({ server, task, operatorKey, fetch: ask }: Service
       });
       text = await readText(response);
     } catch (error) {
-      if (error instanceof LetheError) throw error;
       throw new LetheError("unreachable", `${server} cannot be reached: it is tried again later`, { cause: error });
     }
     if (response.ok) return text;
-    const { code, detail } = problemIn(text);
+    const { code = "", detail } = problemIn(text);
     const what = isProblemCode(code) ? code : "unreachable";
-    throw new Refusal(what, `${server} answered ${response.status}: ${detail}`, retryAfter(response));
+    const refusal = new LetheError(what, `${server} answered ${response.status}: ${detail}`);
+    throw Object.assign(refusal, { retryAfter: retryAfter(response) }) satisfies Refusal;
   }
 
+  const known = (signed: string): Promise<KnownTask> => knownTask(signed, keys);
+
   return {
+    known,
     manifest: async (window) => {
-      const signed = await request(window === undefined ? "" : `?window=${window}`, { method: "GET" });
-      const known = await knownTask(signed, operatorKey);
-      if (known.manifest.task !== task || known.manifest.fromWindow > (window ?? known.manifest.fromWindow)) {
+      const signed = await request(window === undefined ? "" : `?window=${window}`);
+      const checked = await known(signed);
+      const { manifest } = checked;
+      if (manifest.task !== task || manifest.fromWindow > (window ?? Number.POSITIVE_INFINITY)) {
         throw new LetheError("bad-signature", `${server} sent the manifest of another task or window`);
       }
-      return known;
+      return checked;
     },
-    enrol: async ({ hash, layout }, window) => {
-      const enrolment = readEnrolment(await request(`/windows/${window}/devices`, { method: "POST" }));
-      const [keys] = enrolment.keys;
-      if (!keys) throw new LetheError("bad-encoding", "there are no keys in the enrolment");
-      const binding = { manifestHash: hash, window, device: enrolment.device, ...keys };
-      await requireSignature(operatorKey, keys.signature, publicKeysSigningBytes(binding), "the device's keys are");
+    enrol: async ({ hash, signers, keysOf }, window) => {
+      const enrolment = readEnrolment(await request(`/windows/${window}/devices`, { method: "POST" }), signers);
+      for (const keys of enrolment.keys) {
+        const signed = publicKeysSigningBytes({ manifestHash: hash, window, ...enrolment, ...keys });
+        await requireSignature(keys.key, keys.signature, signed, `the ${keys.role}'s keys are`);
+      }
+      const publicKeys = join(enrolment.keys.map((keys) => keys.publicKeys));
       // Before anything relies on them.
-      decodePublicKeys(layout, keys.publicKeys);
-      return enrolment;
+      keysOf(publicKeys, window);
+      return { ...enrolment, publicKeys };
     },
     upload: async (window, device, token, report) => {
       const text = await request(`/windows/${window}/reports/${encodeBase64url(device)}`, {
@@ -114,31 +116,29 @@ export function createService({ server, task, operatorKey, fetch: ask }: Service
 const MOST_REMEMBERED = 8;
 const remembered = new Map<string, Promise<KnownTask>>();
 
-/** Checks a signed manifest, from the network or from the store, and derives what follows from it. */
-export function knownTask(signed: string, operatorKey: string): Promise<KnownTask> {
-  const question = `${operatorKey} ${signed}`;
-  const known = remembered.get(question);
-  if (known) return known;
-  const checked = checkedTask(signed, operatorKey);
-  if (remembered.size >= MOST_REMEMBERED) remembered.clear();
-  remembered.set(question, checked);
-  checked.catch(() => remembered.delete(question));
-  return checked;
+function knownTask(signed: string, keys: TrustedKeys): Promise<KnownTask> {
+  const question = JSON.stringify([keys, signed]);
+  if (remembered.size > MOST_REMEMBERED) remembered.clear();
+  const known = remembered.get(question) ?? checkedTask(signed, keys);
+  remembered.set(question, known);
+  known.catch(() => remembered.delete(question));
+  return known;
 }
 
-async function checkedTask(signed: string, operatorKey: string): Promise<KnownTask> {
+async function checkedTask(signed: string, keys: TrustedKeys): Promise<KnownTask> {
   const { manifest: text, signature } = readSignedManifest(signed);
-  await requireSignature(operatorKey, signature, new TextEncoder().encode(text), "the manifest is");
+  await requireSignature(keys.operatorKey, signature, new TextEncoder().encode(text), "the manifest is");
   const manifest = readManifest(text);
-  return { signed, manifest, hash: manifestHash(text), layout: await deviceLayoutOf(manifest) };
+  const hash = manifestHash(text);
+  return { signed, manifest, hash, ...(await deviceProtocolOf(manifest, hash, keys)) };
 }
 
 async function requireSignature(key: string, signature: Uint8Array, bytes: Uint8Array, what: string): Promise<void> {
   const raw = decodeOperatorKey(key) as Uint8Array<ArrayBuffer>;
   const { subtle } = globalThis.crypto;
   const publicKey = await subtle.importKey("raw", raw, "Ed25519", false, ["verify"]);
-  const [signed, told] = [signature, bytes] as [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>];
-  if (!(await subtle.verify("Ed25519", publicKey, signed, told))) {
+  const signed = signature as Uint8Array<ArrayBuffer>;
+  if (!(await subtle.verify("Ed25519", publicKey, signed, bytes as Uint8Array<ArrayBuffer>))) {
     throw new LetheError("bad-signature", `${what} not signed by the operator's key`);
   }
 }
@@ -154,18 +154,18 @@ async function readText(response: Response): Promise<string> {
     text += decoder.decode(value, { stream: true });
     if (text.length > MOST_BYTES) {
       await reader.cancel();
-      throw new LetheError("unreachable", "the answer is too long to be the service's: it is tried again later");
+      throw new TypeError("too long");
     }
   }
   return text;
 }
 
-function problemIn(text: string): { readonly code: string; readonly detail: string } {
+function problemIn(text: string): { readonly code?: string; readonly detail: string } {
   try {
-    const { code, detail } = JSON.parse(text) as { code?: unknown; detail?: unknown };
-    return { code: String(code), detail: String(detail).slice(0, 200) };
+    const { code, detail } = JSON.parse(text) as { code: string; detail?: unknown };
+    return { code, detail: String(detail).slice(0, 200) };
   } catch {
-    return { code: "", detail: "no reason given" };
+    return { detail: "no reason given" };
   }
 }
 

@@ -1,4 +1,4 @@
-import { decodePublicKeys, encodeReport, join, type Randomness, type Recorder } from "@lethe/core/device";
+import { join, type Randomness, type Recorder } from "@lethe/core/device";
 import type { StoredWindow } from "./record.ts";
 import type { KnownTask } from "./service.ts";
 
@@ -19,7 +19,7 @@ export interface DeviceWindow {
   write(endsTick: boolean, tick: number): boolean;
   /** Replaces the state by the report, once. */
   seal(): void;
-  /** What is sent; undefined until it is sealed. */
+  /** What is kept to be sent; undefined until it is sealed. */
   readonly report: Uint8Array | undefined;
   /** What a memory dump would show. */
   inspect(): readonly { readonly ciphertexts: Uint8Array; readonly eventsInTick: number }[];
@@ -42,12 +42,12 @@ export function createWindow(known: KnownTask, kept: Omit<StoredWindow, "manifes
 
   /** In the parts' order, from the state if there is one. */
   function open(now: number): Recorder[] {
-    const keys = decodePublicKeys(layout, publicKeys);
-    const kept = states();
+    const keys = known.keysOf(publicKeys, kept.window);
+    const last = states();
     return layout.map(({ device }, i) => {
       const key = keys[i] as Uint8Array;
       if (state.length === 0) return device.start(key, random);
-      return device.resume(key, kept[i] as Uint8Array, now === lastWrite, random);
+      return device.resume(key, last[i] as Uint8Array, now === lastWrite, random);
     });
   }
 
@@ -96,7 +96,7 @@ export function createWindow(known: KnownTask, kept: Omit<StoredWindow, "manifes
       write(true);
       const last = states();
       const sealed = recorders.map((recorder, i) => recorder.seal(last[i] as Uint8Array));
-      report = encodeReport(known.hash, sealed);
+      report = known.seal(publicKeys, sealed, random);
       recorders = undefined;
       state.fill(0);
       state = publicKeys = new Uint8Array();

@@ -1,6 +1,6 @@
 import { LetheError, type Randomness, uniformBelow } from "@lethe/core/device";
-import { type DeviceRecord, decodeRecord, encodeRecord } from "./record.ts";
-import { type KnownTask, knownTask, Refusal, type Service } from "./service.ts";
+import { decodeRecord, encodeRecord } from "./record.ts";
+import type { KnownTask, Refusal, Service } from "./service.ts";
 import type { Store } from "./store/store.ts";
 import { createWindow, type DeviceWindow } from "./window.ts";
 
@@ -100,10 +100,9 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   async function load(): Promise<void> {
     const bytes = await store.load().catch(tell);
     if (!bytes) return;
-    let record: DeviceRecord;
     try {
-      record = decodeRecord(bytes, operatorKey);
-      const tasks = await Promise.all(record.manifests.map((signed) => knownTask(signed, operatorKey)));
+      const record = decodeRecord(bytes, operatorKey);
+      const tasks = await Promise.all(record.manifests.map(service.known));
       windows = record.windows.map((kept) => {
         const task = tasks[kept.manifest];
         if (task?.manifest.task !== options.task) throw new TypeError("of another task");
@@ -113,9 +112,10 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
       known = tasks[0];
       stored = bytes;
     } catch (error) {
+      // Of the SDK a file is missing, not of what was kept.
+      if ((error as LetheError).code === "unreachable") throw error;
       windows = [];
-      tell(error instanceof LetheError && error.code === "bad-state" ? error : unusable(error));
-      return;
+      tell(unusable(error));
     }
     for (const window of windows) if (window.report) keepForSending(window, true);
   }
@@ -186,8 +186,8 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
 
   function retryLater(attempt: Attempt, error: unknown): void {
     const wait = Math.min(FIRST_RETRY_MS * 2 ** attempt.failures++, MOST_WAIT_MS);
-    const asked = error instanceof Refusal ? 1000 * error.retryAfter : 0;
-    attempt.at = clock() + Math.max(asked, wait / 2) + below(wait);
+    const { retryAfter = 0 } = error as Partial<Refusal>;
+    attempt.at = clock() + Math.max(1000 * retryAfter, wait / 2) + below(wait);
     tell(error);
   }
 
@@ -209,7 +209,8 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
     if (!safe.has(window)) return retryLater(attempt, new LetheError("bad-store", "the report cannot be stored"));
     const { device, token, report } = window.stored(0);
     try {
-      await service.upload(window.number, device, token, report);
+      const body = await window.known.bodyOf(report, window.number, device);
+      await service.upload(window.number, device, token, body);
     } catch (error) {
       if (!(error instanceof LetheError && FINAL.has(error.code))) return retryLater(attempt, error);
       forget(
@@ -234,9 +235,8 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
         return;
       }
       const task = await service.manifest(window);
-      const { device, uploadToken, keys } = await service.enrol(task, window);
+      const { device, uploadToken, publicKeys } = await service.enrol(task, window);
       if (closed) return;
-      const publicKeys = keys[0]?.publicKeys ?? new Uint8Array();
       const nothing = { state: new Uint8Array(), report: new Uint8Array(), tick: -1 };
       windows = [
         ...windows,

@@ -7,7 +7,7 @@ const RECORDS = "records";
 const PART_BYTES = 32_768;
 
 function fail(cause: unknown): never {
-  throw new LetheError("bad-store", `the browser's storage cannot be used: ${cause}`, { cause });
+  throw new LetheError("bad-store", `IndexedDB cannot be used: ${cause}`, { cause });
 }
 
 /**

@@ -1,0 +1,118 @@
+/// <reference lib="dom" />
+import { readdirSync, readFileSync } from "node:fs";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../../server/test/eventually.ts";
+import {
+  collect,
+  makeTask,
+  type Pair,
+  SHARED_TASK,
+  type SharedTask,
+  startPair,
+} from "../../server/test/two-servers.ts";
+import { chromiumPath, launch, type Site, servePage } from "../test/browser.ts";
+import type {} from "../test/browser-lethe.ts";
+
+/** The SDK as it is for pages without a bundler, in its own files. */
+const files = new URL("../dist/browser/", import.meta.url);
+const SDK = Object.fromEntries(readdirSync(files).map((name) => [name, readFileSync(new URL(name, files), "utf8")]));
+
+const PAGE = `
+  import { openLethe } from "./lethe.js";
+  const onProblem = ({ code, message }) => counter.problems.push({ code, message });
+  globalThis.counter = {
+    problems: [],
+    async open(options) {
+      counter.lethe = await openLethe({ ...options, clock: () => counter.now, onProblem });
+    },
+    async live(now) {
+      counter.now = now;
+      await counter.lethe.sendPending();
+    },
+  };`;
+
+const WINDOW_SECONDS = SHARED_TASK.ticks * SHARED_TASK.tickSeconds;
+
+describe.skipIf(!chromiumPath)("in a browser, under a strict policy, with two servers of other origins", () => {
+  let pair: Pair;
+  let site: Site;
+  let browser: Browser;
+  let task: SharedTask;
+  const complaints: string[] = [];
+  const asked: string[] = [];
+
+  beforeAll(async () => {
+    pair = await startPair();
+    task = await makeTask(pair, { ...SHARED_TASK, minimumDevices: 1 });
+    const html = `<!doctype html><script type="module" src="page.js"></script>`;
+    const policy = `default-src 'none'; connect-src ${pair.leader.url}`;
+    site = await servePage(html, { ...SDK, "page.js": PAGE }, policy);
+    browser = await launch();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    site?.close();
+    await pair?.remove();
+  });
+
+  async function openPage(): Promise<Page> {
+    const page = await browser.newPage();
+    page.on("console", (message) => complaints.push(message.text()));
+    page.on("pageerror", ({ message }) => complaints.push(message));
+    page.on("request", (request) => asked.push(request.url().replace(/^.*\//, "")));
+    await page.goto(site.url);
+    return page;
+  }
+
+  it("a window is counted, over reloads, even if one fails to load all of the SDK", async () => {
+    const page = await openPage();
+    const { clock } = pair.helper;
+    const window = Math.floor(clock() / 1000 / WINDOW_SECONDS);
+    const server = pair.leader.url;
+    const options = { server, task: "shared", operatorKey: pair.keys.leader, helperKey: pair.keys.helper };
+    const open = (): Promise<void> =>
+      page.evaluate(
+        ([chosen, now]) => {
+          counter.now = now;
+          return counter.open(chosen);
+        },
+        [options, clock()] as const,
+      );
+    const counts = (): Promise<number> =>
+      eventually(async () => {
+        clock.advance(1);
+        await page.evaluate((now) => counter.live(now), clock());
+        return (await page.evaluate(() => counter.lethe?.inspect().memory.length)) || undefined;
+      });
+    const codes = (): Promise<string[]> => page.evaluate(() => counter.problems.map(({ code }) => code));
+    await open();
+    await counts();
+    expect(asked).toContain("two-server.js");
+    await page.evaluate(() => {
+      for (const name of ["happened", "times", "average"]) counter.lethe?.record(name);
+    });
+    // The site forgets a file: what was counted is kept for when it is there again.
+    await page.route("**/two-server.js", (route) => route.abort());
+    await page.reload();
+    await open();
+    expect(await codes()).toEqual(["unreachable"]);
+    expect(complaints.splice(0)).toEqual([expect.stringContaining("ERR_FAILED")]);
+    await page.unroute("**/two-server.js");
+    await page.reload();
+    clock.advance(SHARED_TASK.tickSeconds);
+    await open();
+    await counts();
+    await page.evaluate(() => counter.lethe?.record("times"));
+    clock.advance(WINDOW_SECONDS - ((clock() / 1000) % WINDOW_SECONDS));
+    await page.evaluate((now) => counter.live(now), clock());
+    expect((await codes()).filter((code) => code !== "no-keys-left")).toEqual([]);
+    clock.advance(WINDOW_SECONDS);
+    const { metrics, received } = await collect(pair, task, window);
+    const figures = metrics.map((metric) =>
+      metric.statistic === "histogram" ? metric.buckets.map(({ estimate }) => estimate) : metric.estimate,
+    );
+    expect({ received, figures }).toEqual({ received: 1, figures: [expect.closeTo(1, 5), 0, [0, 0, 1], 1] });
+    expect(complaints).toEqual([]);
+  });
+});
