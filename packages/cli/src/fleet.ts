@@ -1,7 +1,7 @@
 import { type FleetResult, runFleet } from "@lethe/lab/fleet";
 import { failure } from "./failure.ts";
-import { DEFAULT_SERVER } from "./options.ts";
 import { createProgress } from "./progress.ts";
+import { resultsCommand } from "./results-command.ts";
 import { fetchManifest, reaching, unless } from "./service-client.ts";
 import { formatTable } from "./table.ts";
 
@@ -17,7 +17,7 @@ export interface FleetCommandOptions {
 export async function simulateFleet({ json, ...options }: FleetCommandOptions): Promise<void> {
   const { server, task, devices } = options;
   // Says clearly if there is no such service or task.
-  await fetchManifest(server, task);
+  const manifest = await fetchManifest(server, task);
   const progress = createProgress(`${devices} devices`);
   const running = reaching(server, () =>
     runFleet(options, (share) => {
@@ -27,11 +27,12 @@ export async function simulateFleet({ json, ...options }: FleetCommandOptions): 
   );
   const result = await unless("window-closed", running);
   if (!result) throw failure(`the window ended before all ${devices} devices had reported: try fewer with --devices`);
-  console.log(json ? JSON.stringify(result) : describe(result, server));
+  console.log(
+    json ? JSON.stringify(result) : describe(result, resultsCommand(manifest, { server, window: result.window })),
+  );
 }
 
-function describe({ task, window, devices, truth }: FleetResult, server: string): string {
-  const where = server === DEFAULT_SERVER ? "" : ` --server ${server}`;
+function describe({ window, devices, truth }: FleetResult, next: string): string {
   return [
     formatTable(
       ["metric", "truth"],
@@ -43,6 +44,6 @@ function describe({ task, window, devices, truth }: FleetResult, server: string)
     ),
     "",
     `${devices} devices have reported in window ${window}. What the service learns:`,
-    `lethe results ${task} --window ${window} --wait${where}`,
+    next,
   ].join("\n");
 }

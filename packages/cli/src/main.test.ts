@@ -132,7 +132,7 @@ describe("lethe simulate", () => {
 
 describe("lethe demo", () => {
   it("--once --json: all three statistics, every figure near the truth", () => {
-    const { status, stdout } = lethe("demo", "--once", "--json");
+    const { status, stdout } = lethe("demo", "--once", "--json", "--devices", "100");
     expect(status).toBe(0);
     const result = JSON.parse(stdout) as {
       devices: number;

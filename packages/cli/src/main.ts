@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { LetheError } from "@lethe/core/error";
 import { Command, CommanderError } from "commander";
+import { addCollect } from "./collect.ts";
 import { addDemo } from "./demo.ts";
 import { isFailure } from "./failure.ts";
+import { addKey } from "./key.ts";
 import { addPlan } from "./plan.ts";
 import { addResults } from "./results.ts";
 import { addServe } from "./serve.ts";
@@ -14,7 +16,14 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
 };
 
 // A variable that is set to nothing is not set.
-for (const name of ["DATABASE_URL", "LETHE_ADMIN_TOKEN", "LETHE_DATA", "LETHE_KEY_FILE", "LETHE_SERVER"]) {
+for (const name of [
+  "DATABASE_URL",
+  "LETHE_ADMIN_TOKEN",
+  "LETHE_DATA",
+  "LETHE_KEY_FILE",
+  "LETHE_PEER_SECRET",
+  "LETHE_SERVER",
+]) {
   if (process.env[name] === "") delete process.env[name];
 }
 
@@ -25,10 +34,12 @@ const program = new Command("lethe")
   .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll("\n", " ")}\n`) });
 addDemo(program);
 addServe(program);
+addKey(program);
 addTask(program);
 addPlan(program);
 addSimulate(program);
 addResults(program);
+addCollect(program);
 
 try {
   await program.parseAsync();

@@ -1,10 +1,36 @@
+import { LetheError } from "@lethe/core/error";
+import { decodeOperatorKey } from "@lethe/core/message";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { DEFAULT_DATA } from "./admin-token.ts";
 
 export const DEFAULT_SERVER = "http://127.0.0.1:8080";
 
 /** Where the service is that a command speaks to. */
 export function serverOption(): Option {
   return new Option("--server <url>", "the service").env("LETHE_SERVER").default(DEFAULT_SERVER).argParser(serviceUrl);
+}
+
+/** Where a service keeps what devices sent. */
+export function dataOption(): Option {
+  return new Option("--data <folder>", "the embedded database, unless DATABASE_URL is set")
+    .env("LETHE_DATA")
+    .default(DEFAULT_DATA);
+}
+
+export function keyFileOption(): Option {
+  return new Option("--key-file <file>", "all secrets, outside of the data folder (default: <data>.keys)").env(
+    "LETHE_KEY_FILE",
+  );
+}
+
+export function operatorKey(text: string): string {
+  try {
+    decodeOperatorKey(text);
+    return text;
+  } catch (error) {
+    if (!(error instanceof LetheError)) throw error;
+    throw new InvalidArgumentError("It is an operator key, like ed25519:…, as lethe key prints it.");
+  }
 }
 
 export function serviceUrl(text: string): string {

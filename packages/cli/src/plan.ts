@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import type { Task } from "@lethe/core/message";
 import {
   type Goal,
   type MetricPlan,
@@ -296,13 +297,14 @@ function runTaskPlan(file: string, options: PlanOptions, command: Command): void
   }
   const progress = task.metrics.length > FEW_METRICS ? createProgress(`${task.metrics.length} metrics`) : undefined;
   const plan = planTask({ task, devices, missing, delta, windows }, progress);
-  console.log(json ? JSON.stringify(plan) : describeTask(plan));
+  console.log(json ? JSON.stringify(plan) : describeTask(plan, task.mode));
 }
 
 /** So many are priced at once. */
 const FEW_METRICS = 10;
 
-function describeTask(plan: TaskPlan): string {
+function describeTask(plan: TaskPlan, mode: Task["mode"]): string {
+  const [whom, ifHonest] = mode === "one-server" ? ["the server", ""] : ["the servers", " and an honest server"];
   const rows = plan.metrics.map((metric) => [
     metric.name,
     metric.mechanism,
@@ -313,12 +315,12 @@ function describeTask(plan: TaskPlan): string {
   ]);
   const totals = plan.total.windows > 1 ? [plan.perWindow, plan.total] : [plan.perWindow];
   return [
-    `${plan.task}: errors with ${count(plan.devices)} devices, guarantees with ${count(plan.reporting)} honest reports, at δ = ${figure(plan.delta)}`,
+    `${plan.task}: errors with ${count(plan.devices)} devices, guarantees with ${count(plan.reporting)} honest reports${ifHonest}, at δ = ${figure(plan.delta)}`,
     "",
     formatTable(["metric", "mechanism", "local ε₀", "aggregate ε", "s.e.", "stands out"], rows, 2),
     "",
     formatTable(
-      ["a device pays", "to the server: local ε", "", "in releases: aggregate ε", ""],
+      ["a device pays", `to ${whom}: local ε`, "", "in releases: aggregate ε", ""],
       totals.map((total) => [
         total.windows === 1 ? "per window" : `over ${total.windows} windows`,
         figure(total.local.epsilon),

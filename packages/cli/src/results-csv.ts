@@ -1,4 +1,5 @@
 import type { Figure, Release } from "@lethe/core/message";
+import { localDelta } from "./results-text.ts";
 import { iso } from "./time.ts";
 
 const HEADER = [
@@ -35,7 +36,7 @@ function rowsOf({ task, version, window, from, to, received, metrics }: Release)
     const row = (bucket: string, { estimate, standardError, interval, consistent }: Figure): (string | number)[] => [
       ...[task, version, window, iso(from), iso(to), received, name, statistic, bucket],
       ...[estimate, standardError, ...interval, consistent],
-      ...[localEpsilon, statistic === "mean" ? delta : 0, epsilon, delta],
+      ...[localEpsilon, localDelta(metric), epsilon, delta],
     ];
     if (metric.statistic !== "histogram") return [row("", metric)];
     return metric.buckets.map((figure) => row(figure.bucket, figure));

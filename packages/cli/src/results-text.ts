@@ -5,6 +5,7 @@ import type {
   Release,
   ReleasedMetric,
   ReleaseOrWithheld,
+  Task,
   WindowStatus,
   Withheld,
 } from "@lethe/core/message";
@@ -12,11 +13,11 @@ import { type BarChart, renderBars } from "@lethe/lab/plot";
 import { count, figure, formatFigure, formatTable } from "./table.ts";
 import { utc, utcAndLocal } from "./time.ts";
 
-export function describeOutcome(outcome: ReleaseOrWithheld, columns: number): string {
-  return outcome.status === "released" ? describeRelease(outcome, columns) : describeWithheld(outcome);
+export function describeOutcome(outcome: ReleaseOrWithheld, columns: number, mode: Task["mode"]): string {
+  return outcome.status === "released" ? describeRelease(outcome, columns, mode) : describeWithheld(outcome);
 }
 
-function describeRelease(release: Release, columns: number): string {
+function describeRelease(release: Release, columns: number, mode: Task["mode"]): string {
   return [
     `${headOf(release)}, released ${utc(release.at)}`,
     "",
@@ -26,7 +27,7 @@ function describeRelease(release: Release, columns: number): string {
       2,
     ),
     "",
-    ...describeCost(release),
+    ...describeCost(release, mode),
     "",
     describeReports(release),
     `found invalid when opened: ${release.invalid.estimate} ± ${figure(release.invalid.standardError)}, with noise (ε ${figure(release.invalid.epsilon)})`,
@@ -58,24 +59,35 @@ function rowsOf(metric: ReleasedMetric): string[][] {
   return metric.buckets.map((value, i) => row(`${name} ${value.bucket}`, value, i === 0 ? guaranteesOf(metric) : []));
 }
 
-/** A mean's noise is Gaussian, so that its local ε has a δ, too. */
-function guaranteesOf({ statistic, localEpsilon, epsilon, delta }: ReleasedMetric): string[] {
+function guaranteesOf(metric: ReleasedMetric): string[] {
+  const { localEpsilon, epsilon, delta } = metric;
   const at = ` (δ ${figure(delta)})`;
-  return [figure(localEpsilon) + (statistic === "mean" ? at : ""), figure(epsilon) + at];
+  return [figure(localEpsilon) + (localDelta(metric) > 0 ? at : ""), figure(epsilon) + at];
 }
 
-function describeCost({ privacy: { local, aggregate } }: Release): string[] {
+/** Where the noise is Gaussian, the local ε has a δ, too. */
+export function localDelta({ mechanism, delta }: ReleasedMetric): number {
+  return mechanism === "discrete-gaussian" ? delta : 0;
+}
+
+function describeCost({ privacy: { local, aggregate } }: Release, mode: Task["mode"]): string[] {
+  const isOne = mode === "one-server";
   const sum = local.sum === undefined || local.delta === 0 ? "" : `, or ${figure(local.sum)} with δ 0`;
   return [
     formatTable(
       ["a device pays for this window", "ε", "δ", ""],
       [
-        ["to the server: local", figure(local.epsilon), figure(local.delta), `all metrics${sum}`],
+        [
+          `to the ${isOne ? "server" : "servers"}: local`,
+          figure(local.epsilon),
+          figure(local.delta),
+          `all metrics${sum}`,
+        ],
         [
           "in releases: aggregate",
           figure(aggregate.epsilon),
           figure(aggregate.delta),
-          "upper bound, invalid count included, if all that reported are honest",
+          `upper bound, invalid count included, if all that reported${isOne ? "" : ", and one of the servers,"} are honest`,
         ],
       ],
       4,
@@ -93,11 +105,13 @@ function describeRefused(refused: Refused): string {
 }
 
 function describeWithheld(withheld: Withheld | Lost): string {
-  const why =
-    withheld.status === "lost"
-      ? "lost: its secret is gone, and nothing of it can be opened"
-      : `not enough, ${count(withheld.missing)} more: nothing is released, and what was sent is erased`;
-  return [headOf(withheld), why, describeReports(withheld)].join("\n");
+  return [headOf(withheld), whyWithheld(withheld), describeReports(withheld)].join("\n");
+}
+
+export function whyWithheld(withheld: Withheld | Lost): string {
+  return withheld.status === "lost"
+    ? "lost: its secret is gone, and nothing of it can be opened"
+    : `not enough, ${count(withheld.missing)} more: nothing is released, and what was sent is erased`;
 }
 
 /** Occurrences share an axis; every other metric has its own. */

@@ -1,22 +1,26 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ReleaseOrWithheld, WindowStatus } from "@lethe/core/message";
-import { lookAt } from "./results-find.ts";
+import type { WindowStatus } from "@lethe/core/message";
 import { describeState } from "./results-text.ts";
+import type { Told } from "./service-client.ts";
 
 const LEAST_PAUSE = 0.5;
 const MOST_PAUSE = 30;
 
-/** Asks until a window is released or withheld, and says on stderr how far it is. */
-export async function waitForRelease(server: string, task: string, window: number): Promise<ReleaseOrWithheld> {
+/** A window that is still to tell. */
+export type Pending = { readonly status: "pending" } & WindowStatus;
+
+/** Looks until a window is done, and says on stderr how far it is. */
+export async function waitUntilTold(look: () => Promise<Told | Pending>): Promise<Told> {
   const show = createStatusLine();
   for (;;) {
-    const outcome = await lookAt(server, task, window);
+    const outcome = await look();
     if (outcome.status !== "pending") {
       show(undefined);
       return outcome;
     }
     show(outcome);
-    const left = outcome.closes - Date.now() / 1000;
+    // It may have been closed before its time.
+    const left = outcome.state === "closed" ? 0 : outcome.closes - Date.now() / 1000;
     await sleep(1000 * Math.min(Math.max(left / 20, LEAST_PAUSE), MOST_PAUSE));
   }
 }

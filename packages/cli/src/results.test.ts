@@ -36,7 +36,7 @@ const RELEASE: Release = {
 
 describe("a release in words", () => {
   it("has every guarantee beside the one it stands on, and what was refused", () => {
-    expect(describeOutcome(RELEASE, 60).split("\n")).toEqual([
+    expect(describeOutcome(RELEASE, 60, "one-server").split("\n")).toEqual([
       "t version 2, window 7: 1970-01-01 00:01:10 to 1970-01-01 00:01:20 UTC, released 1970-01-01 00:01:30",
       "",
       "metric   statistic   estimate  ± s.e.  95% interval  consistent  local ε₀     aggregate ε",
@@ -62,6 +62,7 @@ describe("a release in words", () => {
       describeOutcome(
         { status: "not-enough", missing: 1500, ...outcome, received: 500, at: 90, refused: {} },
         60,
+        "one-server",
       ).split("\n"),
     ).toEqual([
       "t version 2, window 7: 1970-01-01 00:01:10 to 1970-01-01 00:01:20 UTC",

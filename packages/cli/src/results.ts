@@ -1,19 +1,13 @@
-import type { ReleaseOrWithheld } from "@lethe/core/message";
 import type { Command } from "commander";
+import { failure } from "./failure.ts";
 import { serverOption, windowNumber } from "./options.ts";
-import { toCsv } from "./results-csv.ts";
-import { type Found, lookAt, newestRelease, type Outcome } from "./results-find.ts";
-import { describeOutcome, describePending } from "./results-text.ts";
-import { waitForRelease } from "./results-wait.ts";
-import { fetchManifest } from "./service-client.ts";
-import { nextToFinish } from "./window.ts";
+import { resultsCommand } from "./results-command.ts";
+import { findOutcome, type Sought } from "./results-find.ts";
+import { type Format, printOutcome, refuseTwoFormats } from "./results-print.ts";
+import { fetchManifest, type Told } from "./service-client.ts";
 
-interface ResultsOptions {
+interface ResultsOptions extends Sought, Format {
   readonly server: string;
-  readonly window?: number;
-  readonly wait?: boolean;
-  readonly csv?: boolean;
-  readonly json?: boolean;
 }
 
 export function addResults(program: Command): void {
@@ -35,32 +29,23 @@ With --json, "status" is released, not-enough (too few devices reported: nothing
 pending (there is no release yet: how far the window is).`;
 
 async function results(task: string, options: ResultsOptions, command: Command): Promise<void> {
-  if (options.csv && options.json) command.error("error: --csv and --json exclude each other");
-  const { outcome, newer } = await find(task, options);
-  if (options.json) console.log(JSON.stringify(outcome));
-  else if (options.csv) {
-    process.stdout.write(toCsv(outcome.status === "released" ? outcome : undefined));
-    if (outcome.status !== "released") process.stderr.write(`${tell(outcome)}\n`);
-  } else console.log([...describeNewer(newer), tell(outcome)].join("\n"));
+  const { server } = options;
+  refuseTwoFormats(options, command);
+  await requireOneServer(server, task);
+  const { outcome, newer } = await findOutcome(server, task, options);
+  if (outcome.status === "shared") throw new TypeError("a task of one server has no shares");
+  if (!options.json && !options.csv) for (const line of describeNewer(newer)) console.log(line);
+  printOutcome(outcome, options, "one-server");
 }
 
-function tell(outcome: Outcome): string {
-  return outcome.status === "pending"
-    ? describePending(outcome)
-    : describeOutcome(outcome, Math.min(process.stdout.columns ?? 78, 100));
+/** Neither of two servers has results. */
+async function requireOneServer(server: string, task: string): Promise<void> {
+  const manifest = await fetchManifest(server, task);
+  if (manifest.mode === "one-server") return;
+  throw failure(`${task} is counted by two servers, and neither has results alone: ${resultsCommand(manifest)}`);
 }
 
-async function find(task: string, { server, window, wait }: ResultsOptions): Promise<Found> {
-  if (window === undefined && !wait) {
-    const found = await newestRelease(server, task);
-    if (found) return found;
-  }
-  const number = window ?? (await nextToFinish(server, await fetchManifest(server, task))).window;
-  const outcome = wait ? await waitForRelease(server, task, number) : await lookAt(server, task, number);
-  return { outcome, newer: [] };
-}
-
-function describeNewer(newer: readonly ReleaseOrWithheld[]): string[] {
+function describeNewer(newer: readonly Told[]): string[] {
   const [newest] = newer;
   if (newest?.status !== "not-enough") return [];
   const which = newer.length === 1 ? "one newer window" : `${newer.length} newer windows`;

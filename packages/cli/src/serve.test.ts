@@ -60,7 +60,16 @@ describe("lethe serve", () => {
     for (const [message, env, ...args] of [
       ["--role intake needs a database that processes can share: set DATABASE_URL", {}, "--role", "intake"],
       ["--role tally needs a database that processes can share: set DATABASE_URL", {}, "--role", "tally"],
-      ["option '--role <role>' argument 'helper' is invalid", {}, "--role", "helper"],
+      ["option '--role <role>' argument 'both' is invalid", {}, "--role", "both"],
+      ["--peer-key is missing: the leader's operator key", {}, "--role", "helper"],
+      [
+        "argument 'ed25519:short' is invalid. It is an operator key",
+        {},
+        "--role",
+        "helper",
+        "--peer-key",
+        "ed25519:short",
+      ],
       ["the admin token is missing, which all tallies share: set LETHE_ADMIN_TOKEN", { DATABASE_URL: NO_DATABASE }],
       ["--data is for the embedded database, but DATABASE_URL is set", { DATABASE_URL: NO_DATABASE }, "--data", "new"],
       [

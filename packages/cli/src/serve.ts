@@ -1,16 +1,25 @@
-import { realpathSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { resolve } from "node:path";
 import type { Role, Service, ServiceOptions } from "@lethe/server";
 import { type Command, Option } from "commander";
 import { pino } from "pino";
 import { type AdminToken, adminTokenOf, DEFAULT_DATA } from "./admin-token.ts";
 import { type EnrolmentOptions, enrolmentRules } from "./enrolment-rules.ts";
 import { failure } from "./failure.ts";
-import { DEFAULT_SERVER, positive, serviceUrl, wholeNumber } from "./options.ts";
+import { keyFileOf } from "./key-file.ts";
+import {
+  DEFAULT_SERVER,
+  dataOption,
+  keyFileOption,
+  operatorKey,
+  positive,
+  serviceUrl,
+  wholeNumber,
+} from "./options.ts";
+import { type PeerOptions, peerOf } from "./peer.ts";
 import { stopSignal } from "./stop-signal.ts";
 import { whyUnusable } from "./text-file.ts";
 
-interface ServeOptions extends EnrolmentOptions {
+interface ServeOptions extends EnrolmentOptions, PeerOptions {
   readonly role: Role;
   readonly host: string;
   readonly port?: number;
@@ -30,23 +39,20 @@ export function addServe(program: Command): void {
     .command("serve")
     .description("the collection service: enrols devices, takes in reports, and releases what they tell together")
     .addOption(
-      new Option("--role <role>", "what this process does; all but `all` need DATABASE_URL")
-        .choices(["all", "intake", "tally"])
+      new Option(
+        "--role <role>",
+        "what this process does; intake and tally need DATABASE_URL, leader and helper each other",
+      )
+        .choices(["all", "intake", "tally", "leader", "helper"])
         .default("all"),
     )
+    .option("--peer <url>", "leader: where its helper is", serviceUrl)
+    .option("--peer-key <key>", "leader, helper: the other's operator key, as `lethe key` tells it there", operatorKey)
     .option("--host <address>", "where to listen", "127.0.0.1")
     .option("--port <n>", "0 takes any that is free (default: 8080, 0 for a tally)", wholeNumber(0, 65_535))
     .option("--url <url>", "where devices reach it, if that is not where it listens", serviceUrl)
-    .addOption(
-      new Option("--data <folder>", "the embedded database, unless DATABASE_URL is set")
-        .env("LETHE_DATA")
-        .default(DEFAULT_DATA),
-    )
-    .addOption(
-      new Option("--key-file <file>", "all secrets, outside of the data folder (default: <data>.keys)").env(
-        "LETHE_KEY_FILE",
-      ),
-    )
+    .addOption(dataOption())
+    .addOption(keyFileOption())
     .option("--trust-proxy", "believe X-Forwarded-For: only behind a proxy that sets it")
     .option("--threads <n>", "threads that open reports (default: one less than processors)", wholeNumber(1, 256))
     .option("--keys-ahead <n>", "device keys that lie ready for each window", wholeNumber(1, 1e6), 500)
@@ -67,6 +73,9 @@ The database is a PostgreSQL server if DATABASE_URL names one (postgres://user:p
 processes may share: intakes, which devices reach and which hold no keys, and tallies, which share one key file. Else it is
 embedded, in the data folder, for one process that does everything.
 
+Tasks of two servers take a leader, which devices reach, and a helper, which only its leader asks: two operators, each with a
+database and a key file of their own. What both must know is a secret of at least 32 characters, in LETHE_PEER_SECRET.
+
 The admin token is taken from LETHE_ADMIN_TOKEN; if that is not set, one is made and kept in the file admin-token in
 the data folder. An intake without one answers devices only. Logs go to stderr, one JSON object a line. Ends well on
 Ctrl-C or SIGTERM; a second one ends it at once.`;
@@ -74,7 +83,8 @@ Ctrl-C or SIGTERM; a second one ends it at once.`;
 async function serve(options: ServeOptions, command: Command): Promise<void> {
   const { role } = options;
   const databaseUrl = process.env.DATABASE_URL;
-  if (role !== "all" && databaseUrl === undefined) {
+  const peer = peerOf(options);
+  if ((role === "intake" || role === "tally") && databaseUrl === undefined) {
     throw failure(`--role ${role} needs a database that processes can share: set DATABASE_URL to a PostgreSQL server`);
   }
   if (databaseUrl !== undefined && command.getOptionValueSource("data") === "cli") {
@@ -83,20 +93,32 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
   const data = resolve(options.data);
   const place: Place = {
     ...(databaseUrl === undefined ? { data } : { databaseUrl }),
-    ...(role !== "intake" && { keyFile: keyFileOf(options, data, databaseUrl) }),
+    ...(role !== "intake" && { keyFile: keyFileOf(options, databaseUrl) }),
   };
   const adminToken = databaseUrl === undefined ? await adminTokenOf(data) : await sharedToken(role, data);
   const enrolment = await enrolmentRules(options);
   for (const warning of warningsFor(options, adminToken !== undefined)) process.stderr.write(`warning: ${warning}\n`);
   const stopped = stopSignal();
-  const service = await open(options, { ...place, ...(adminToken && { adminToken: adminToken.token }), enrolment });
+  const service = await open(options, {
+    ...place,
+    ...(adminToken && { adminToken: adminToken.token }),
+    ...(peer && { peer }),
+    enrolment,
+  });
   // Only now is it sure that this is a data folder, and ours.
   adminToken?.keep();
   const { url, operatorKey } = service;
   const { databaseUrl: _, ...told } = place;
+  const { secret: __, ...other } = peer ?? {};
   console.log(
     options.json
-      ? JSON.stringify({ url, role, ...(operatorKey !== undefined && { operatorKey }), ...told })
+      ? JSON.stringify({
+          url,
+          role,
+          ...(operatorKey !== undefined && { operatorKey }),
+          ...(peer && { peer: other }),
+          ...told,
+        })
       : describe(service, options, place, adminToken),
   );
   await stopped;
@@ -105,16 +127,6 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
 
 /** Where everything is. */
 type Place = Pick<ServiceOptions, "data" | "databaseUrl" | "keyFile">;
-
-function keyFileOf(options: ServeOptions, data: string, databaseUrl: string | undefined): string {
-  const keyFile = resolve(options.keyFile ?? `${data}.keys`);
-  if (databaseUrl === undefined && isInside(data, keyFile)) {
-    throw failure(
-      `the key file ${keyFile} lies inside the data folder, whose backups must hold no secret: move it out`,
-    );
-  }
-  return keyFile;
-}
 
 /** Of processes that share a database; an intake can do without. */
 async function sharedToken(role: Role, data: string): Promise<AdminToken | undefined> {
@@ -134,7 +146,7 @@ function warningsFor({ dev, url, host, role }: ServeOptions, isAdmin: boolean): 
     ...(isUnknown && role === "tally"
       ? ["without --url, the manifests of tasks tell devices the address of this tally, which enrols none."]
       : []),
-    ...(isUnknown && role !== "tally" && (role === "intake" || ["0.0.0.0", "::"].includes(host))
+    ...(isUnknown && role !== "tally" && role !== "helper" && (role === "intake" || ["0.0.0.0", "::"].includes(host))
       ? ["without --url, the manifests of tasks tell devices an address of this machine only."]
       : []),
   ];
@@ -142,7 +154,7 @@ function warningsFor({ dev, url, host, role }: ServeOptions, isAdmin: boolean): 
 
 async function open(
   options: ServeOptions,
-  prepared: Place & Pick<ServiceOptions, "adminToken" | "enrolment">,
+  prepared: Place & Pick<ServiceOptions, "adminToken" | "enrolment" | "peer">,
 ): Promise<Service> {
   const { role, host, url, trustProxy, threads, keysAhead, dev, abandonLostWindows } = options;
   const { openService } = await import("@lethe/server");
@@ -185,30 +197,17 @@ function explained(error: unknown, options: ServeOptions): unknown {
   return path === undefined ? error : failure(`${path}: ${whyUnusable(refused)}`);
 }
 
-function isInside(folder: string, file: string): boolean {
-  const way = relative(realPath(folder), realPath(file));
-  return !(way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way));
-}
-
-/** Of what may not be there yet: as far as it is. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(realPath(parent), basename(path));
-  }
-}
-
 function describe(
   { url, operatorKey }: Service,
-  { role, url: publicUrl }: ServeOptions,
+  { role, url: publicUrl, peer, peerKey }: ServeOptions,
   { data, keyFile }: Place,
   adminToken: AdminToken | undefined,
 ): string {
   const lines: readonly (readonly [string, string | undefined])[] = [
     ["devices use", publicUrl],
     ["operator key", operatorKey === undefined ? "none yet: start a tally" : `${operatorKey}   (devices pin it)`],
+    ["helper", role === "leader" ? `${peer}, ${peerKey}` : undefined],
+    ["leader", role === "helper" ? peerKey : undefined],
     ["data", data ?? "PostgreSQL, at DATABASE_URL"],
     ["keys", keyFile && `${keyFile}   (back it up apart from the data)`],
     ["admin token", adminToken?.source],
@@ -216,14 +215,15 @@ function describe(
   return [
     `Lethe listens at ${url}${role === "all" ? "" : ` (${role})`}`,
     ...lines.flatMap(([name, value]) => (value === undefined ? [] : [`  ${name.padEnd(14)} ${value}`])),
-    ...(adminToken ? [`Next: ${nextStep(url, data, adminToken)}`] : []),
+    ...(adminToken ? [`Next: ${nextStep(role, url, data, adminToken)}`] : []),
   ].join("\n");
 }
 
-function nextStep(url: string, data: string | undefined, { source }: AdminToken): string {
+function nextStep(role: Role, url: string, data: string | undefined, { source }: AdminToken): string {
   const isFound = source === "LETHE_ADMIN_TOKEN" || data === resolve(process.env.LETHE_DATA ?? DEFAULT_DATA);
   const where = url === DEFAULT_SERVER ? "" : ` --server ${url}`;
-  return `${isFound || data === undefined ? "" : `LETHE_DATA=${quoted(data)} `}lethe task create task.json${where}`;
+  const what = role === "helper" ? "agree" : "create";
+  return `${isFound || data === undefined ? "" : `LETHE_DATA=${quoted(data)} `}lethe task ${what} task.json${where}`;
 }
 
 /** For a shell. */

@@ -5,8 +5,10 @@ import {
   parseManifest,
   parseSignedManifest,
   type ReleaseOrWithheld,
+  type SignedManifest,
   type WindowStatus,
 } from "@lethe/core/message";
+import { parseSignedShare, parseWindowShare, type SignedShare } from "@lethe/core/two-server";
 import { failure } from "./failure.ts";
 
 interface Request {
@@ -15,6 +17,8 @@ interface Request {
   readonly token?: string;
   /** JSON. */
   readonly body?: string;
+  /** What to say of a service that has no such path. */
+  readonly absent?: string;
 }
 
 interface Answer {
@@ -39,7 +43,8 @@ export async function ask(server: string, path: string, request: Request = {}): 
     );
   }
   if (isProblemCode(code)) throw new LetheError(code, words);
-  throw failure(`the service at ${server} answers ${status}: ${words}`, status < 500 ? 2 : 1);
+  if (status === 404 && request.absent !== undefined) throw failure(`the service at ${server} ${request.absent}`);
+  throw failure(`the service at ${server} answers ${status}: ${words}`, status < 500 || status === 503 ? 2 : 1);
 }
 
 /** What the service sends is of the shape that it documents. */
@@ -52,6 +57,11 @@ export async function fetchManifest(server: string, task: string): Promise<Manif
   return readManifest((await ask(server, taskPath(task))).body);
 }
 
+/** As it is in force in a window; the signature is still to be checked. */
+export async function fetchSignedManifest(server: string, task: string, window: number): Promise<SignedManifest> {
+  return parseSignedManifest((await ask(server, `${taskPath(task)}?window=${window}`)).body);
+}
+
 export function readManifest(signed: string): Manifest {
   return parseManifest(parseSignedManifest(signed).manifest);
 }
@@ -60,13 +70,21 @@ export function fetchStatus(server: string, task: string, window: number): Promi
   return askJson(server, `${taskPath(task)}/windows/${window}`);
 }
 
+/** What one of two servers tells in place of a release. */
+export interface Shared {
+  readonly status: "shared";
+  readonly window: number;
+  /** The signature is still to be checked. */
+  readonly signed: SignedShare;
+}
+
+/** What a service tells of a window that is done. */
+export type Told = ReleaseOrWithheld | Shared;
+
 /** Undefined if it is not there yet. */
-export async function fetchRelease(
-  server: string,
-  task: string,
-  window: number,
-): Promise<ReleaseOrWithheld | undefined> {
-  return unless("window-not-open", askJson(server, `${taskPath(task)}/releases/${window}`));
+export async function fetchRelease(server: string, task: string, window: number): Promise<Told | undefined> {
+  const found = await unless("window-not-open", askJson<Published>(server, `${taskPath(task)}/releases/${window}`));
+  return found && toldBy(found);
 }
 
 /** Newest first. */
@@ -74,13 +92,18 @@ export async function fetchReleases(
   server: string,
   task: string,
   { limit, before }: { readonly limit: number; readonly before?: number },
-): Promise<readonly ReleaseOrWithheld[]> {
+): Promise<readonly Told[]> {
   const query = before === undefined ? `limit=${limit}` : `limit=${limit}&before=${before}`;
-  const { releases } = await askJson<{ releases: readonly ReleaseOrWithheld[] }>(
-    server,
-    `${taskPath(task)}/releases?${query}`,
-  );
-  return releases;
+  const { releases } = await askJson<{ releases: readonly Published[] }>(server, `${taskPath(task)}/releases?${query}`);
+  return releases.map(toldBy);
+}
+
+type Published = ReleaseOrWithheld | { readonly status: "shared" };
+
+function toldBy(published: Published): Told {
+  if (published.status !== "shared") return published;
+  const signed = parseSignedShare(JSON.stringify(published));
+  return { status: "shared", window: parseWindowShare(signed.document).window, signed };
 }
 
 export function taskPath(task: string): string {

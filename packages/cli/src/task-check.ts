@@ -24,12 +24,14 @@ export function describeTask(task: Task, verdict: string): string {
     "",
     formatTable(
       ["metric", "statistic", "noise"],
-      metrics.map((metric) => [metric.name, metric.statistic, noiseOf(metric)]),
+      metrics.map((metric) => [metric.name, metric.statistic, noiseOf(metric, mode)]),
       3,
     ),
   ].join("\n");
 }
 
-function noiseOf(metric: Metric): string {
-  return metric.statistic === "mean" ? `sigma ${metric.sigma}` : `local ε ${metric.localEpsilon}`;
+/** Of two servers, sigma is always each server's. */
+function noiseOf(metric: Metric, mode: Task["mode"]): string {
+  if (!("sigma" in metric)) return `local ε ${metric.localEpsilon}`;
+  return `sigma ${metric.sigma}${mode === "two-server" ? ", of each server" : ""}`;
 }

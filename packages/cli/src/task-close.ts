@@ -1,6 +1,7 @@
 import type { Manifest, WindowStatus } from "@lethe/core/message";
 import { requireAdminToken } from "./admin-token.ts";
 import { failure } from "./failure.ts";
+import { resultsCommand } from "./results-command.ts";
 import { askJson, fetchManifest, taskPath } from "./service-client.ts";
 import { count } from "./table.ts";
 import { utcAndLocal } from "./time.ts";
@@ -12,10 +13,11 @@ export async function closeTaskWindow(
   { server, json }: { readonly server: string; readonly json?: boolean },
 ): Promise<void> {
   const token = await requireAdminToken();
-  const chosen = window ?? (await newestInGrace(server, await fetchManifest(server, task)));
+  const manifest = await fetchManifest(server, task);
+  const chosen = window ?? (await newestInGrace(server, manifest));
   const path = `${taskPath(task)}/windows/${chosen}/close`;
   const status = await askJson<WindowStatus>(server, path, { method: "POST", token });
-  console.log(json ? JSON.stringify(status) : describe(status));
+  console.log(json ? JSON.stringify(status) : describe(status, resultsCommand(manifest, { window: chosen })));
 }
 
 async function newestInGrace(server: string, manifest: Manifest): Promise<number> {
@@ -32,6 +34,6 @@ async function newestInGrace(server: string, manifest: Manifest): Promise<number
   );
 }
 
-function describe({ task, window, state, received, minimumDevices }: WindowStatus): string {
-  return `window ${window} of ${task} is ${state} with ${count(received)} reports, at least ${count(minimumDevices)} needed: lethe results ${task} --window ${window} --wait`;
+function describe({ task, window, state, received, minimumDevices }: WindowStatus, next: string): string {
+  return `window ${window} of ${task} is ${state} with ${count(received)} reports, at least ${count(minimumDevices)} needed: ${next}`;
 }

@@ -37,8 +37,11 @@ function describe({ isNew, manifest }: Created, asked: Task, file: string): stri
     `from window    ${fromWindow}`,
     `it begins      ${utcAndLocal(from)}`,
     `and ends       ${utcAndLocal(to)}`,
-    ...servers.map(({ url }) => `devices use    ${url}`),
-    ...servers.map(({ key }) => `operator key   ${key}`),
+    ...servers.flatMap(({ role, url, key }) =>
+      role === "helper"
+        ? [`helper         ${url}`, `helper key     ${key}`]
+        : [`devices use    ${url}`, `operator key   ${key}`],
+    ),
     "",
     `What it costs a device, and how wrong results will be: lethe plan --task ${file}`,
   ].join("\n");

@@ -1,5 +1,6 @@
 import type { Manifest, WindowStatus } from "@lethe/core/message";
 import { requireAdminToken } from "./admin-token.ts";
+import { resultsCommand } from "./results-command.ts";
 import { askJson, fetchManifest } from "./service-client.ts";
 import { count, formatTable } from "./table.ts";
 import { describeTask } from "./task-check.ts";
@@ -72,10 +73,12 @@ function describe(manifest: Manifest, windows: readonly WindowStatus[]): string 
   return [
     describeTask(manifest, `collected from window ${manifest.fromWindow} on`),
     "",
-    ...manifest.servers.map(({ url, key }) => `devices use ${url}, operator key ${key}`),
+    ...manifest.servers.map(
+      ({ role, url, key }) => `${role === "helper" ? "the helper is" : "devices use"} ${url}, operator key ${key}`,
+    ),
     "",
     formatTable(["window", "state", "begins (UTC)", "ends", "closes", "enrolled", "received"], rows, 5),
     "",
-    `results: lethe results ${manifest.task}`,
+    `results: ${resultsCommand(manifest)}`,
   ].join("\n");
 }

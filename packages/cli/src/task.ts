@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { serverOption, windowNumber } from "./options.ts";
+import { agreeToTask } from "./task-agree.ts";
 import { checkTask } from "./task-check.ts";
 import { closeTaskWindow } from "./task-close.ts";
 import { createTask } from "./task-create.ts";
@@ -22,6 +23,14 @@ export function addTask(program: Command): void {
     .option("--json", "print JSON only")
     .addHelpText("after", ADMIN_HELP)
     .action(createTask);
+  task
+    .command("agree")
+    .description("have a helper agree to a task, which its leader may then create; takes the admin token (see below)")
+    .argument("<file>", "the task file, JSON: the same that the leader's operator has")
+    .addOption(serverOption())
+    .option("--json", "print JSON only")
+    .addHelpText("after", ADMIN_HELP)
+    .action(agreeToTask);
   task
     .command("list")
     .description("all tasks of the service; takes the admin token (see below)")

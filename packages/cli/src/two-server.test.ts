@@ -27,7 +27,7 @@ function refusal(...args: string[]): string {
 const TWO = ["--mode", "two-server"];
 
 describe("lethe simulate --mode two-server", () => {
-  const small = ["simulate", ...TWO, "--devices", "8", "--ticks", "3", "--rate", "0.3", "--seed", "1", "--statistic"];
+  const small = ["simulate", ...TWO, "--devices", "5", "--ticks", "3", "--rate", "0.3", "--seed", "1", "--statistic"];
 
   it.each([
     ["occurrence", ["--metrics", "2"], { noise: "device", mechanism: "randomized-response" }, 2],
@@ -44,7 +44,7 @@ describe("lethe simulate --mode two-server", () => {
         statistic,
         mode: "two-server",
         scheme: "elgamal",
-        valid: 8,
+        valid: 5,
         rejected: 0,
         ...expected,
       });

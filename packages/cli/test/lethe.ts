@@ -4,7 +4,8 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
-const bin = fileURLToPath(new URL("../bin/lethe.js", import.meta.url));
+/** The file of the command. */
+export const bin: string = fileURLToPath(new URL("../bin/lethe.js", import.meta.url));
 
 interface Surroundings {
   readonly cwd?: string;

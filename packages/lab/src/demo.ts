@@ -8,44 +8,16 @@ import { type Lethe, openLethe } from "@lethe/device";
 import { openService, type Service } from "@lethe/server";
 import { pino } from "pino";
 import { createTask } from "./create-task.ts";
+import { type Demo, type DemoResult, resultOf } from "./demo-result.ts";
 import { happens } from "./fleet.ts";
 import { inParallel } from "./in-parallel.ts";
-import { type Truth, truthOf } from "./truth.ts";
+import { truthOf } from "./truth.ts";
 
-/** One figure: a metric, or one bucket of it. */
-export interface DemoRow {
-  readonly name: string;
-  readonly statistic: Task["metrics"][number]["statistic"];
-  /** Of a histogram: "0", "2–4", "5+". */
-  readonly bucket?: string;
-  readonly truth: number;
-  readonly estimate: number;
-  readonly standardError: number;
-  readonly interval: readonly [number, number];
-}
-
-export interface DemoResult {
-  readonly window: number;
-  readonly devices: number;
-  readonly received: number;
-  readonly metrics: readonly DemoRow[];
-  /** What a device pays for each metric; for the mean at δ = 10⁻⁶. */
-  readonly localEpsilon: Readonly<Record<string, number>>;
-  readonly seconds: number;
-}
-
-/** A service with its devices, in a time of its own: its windows last as long as the devices take. */
-export interface Demo {
-  /** Where the service is, as long as the demo is open. */
-  readonly url: string;
-  readonly devices: number;
-  readonly ticks: number;
-  /** Lives through one window and waits for its release. */
-  runWindow(progress?: (share: number) => void): Promise<DemoResult>;
-  close(): Promise<void>;
-}
+export type { Demo, DemoResult, DemoRow } from "./demo-result.ts";
+export { openTwoServerDemo, type TwoServerDemoOptions } from "./two-server-demo.ts";
 
 const DEVICES = 300;
+const MINIMUM_DEVICES = 100;
 const TASK: Task = {
   version: 1,
   task: "editor-health",
@@ -54,7 +26,7 @@ const TASK: Task = {
   graceSeconds: 1800,
   mode: "one-server",
   scheme: "lattice",
-  minimumDevices: 100,
+  minimumDevices: MINIMUM_DEVICES,
   metrics: [
     { name: "export.failed", statistic: "occurrence", localEpsilon: 1 },
     { name: "export.clicks", statistic: "histogram", edges: [0, 1, 2, 5], localEpsilon: 1, eventsPerTick: 1 },
@@ -68,7 +40,7 @@ const MOST_WAIT_MS = 60_000;
 const TOKEN = crypto.randomUUID();
 
 /** The embedded service and a few hundred devices, each with the SDK, over HTTP. */
-export async function openDemo(): Promise<Demo> {
+export async function openDemo({ devices = DEVICES }: { readonly devices?: number } = {}): Promise<Demo> {
   const folder = mkdtempSync(join(tmpdir(), "lethe-demo-"));
   const length = 1000 * TASK.ticks * TASK.tickSeconds;
   // The first whole window from now on.
@@ -105,8 +77,8 @@ export async function openDemo(): Promise<Demo> {
 
   async function runWindow(progress: (share: number) => void = () => {}): Promise<DemoResult> {
     const started = performance.now();
-    const steps = DEVICES + TASK.ticks;
-    for (let i = fleet.length; i < DEVICES; i++) {
+    const steps = devices + TASK.ticks;
+    for (let i = fleet.length; i < devices; i++) {
       const { url: server, operatorKey = "" } = service;
       const options = { server, task: TASK.task, operatorKey, clock };
       fleet.push(await openLethe({ ...options, onProblem: (problem) => problems.push(problem) }));
@@ -125,24 +97,18 @@ export async function openDemo(): Promise<Demo> {
       }
       const tick = 1000 * TASK.tickSeconds;
       await advance(tick - (now % tick));
-      progress((DEVICES + (now % length || length) / tick) / steps);
+      progress((devices + (now % length || length) / tick) / steps);
     }
     now += 1000 * TASK.graceSeconds;
     const release = await releaseOf(service, window);
-    return {
-      window,
-      devices: DEVICES,
-      received: release.received,
-      metrics: rowsOf(release, truthOf(TASK, counts)),
-      localEpsilon: Object.fromEntries(release.metrics.map(({ name, localEpsilon }) => [name, localEpsilon])),
-      seconds: (performance.now() - started) / 1000,
-    };
+    return resultOf(release, truthOf(TASK, counts), { devices, started });
   }
 
-  await createTask(service.url, TOKEN, TASK);
+  await createTask(service.url, TOKEN, { ...TASK, minimumDevices: Math.min(devices, MINIMUM_DEVICES) });
   return {
-    url: service.url,
-    devices: DEVICES,
+    urls: [service.url],
+    task: TASK.task,
+    devices,
     ticks: TASK.ticks,
     runWindow,
     close: async () => {
@@ -165,15 +131,4 @@ async function releaseOf({ url }: Service, window: number): Promise<Release> {
     await sleep(100);
   }
   throw new Error(`window ${window} was not released in time`);
-}
-
-function rowsOf({ metrics }: Release, truths: readonly Truth[]): DemoRow[] {
-  return truths.flatMap(({ name, bucket, truth }) => {
-    const metric = metrics.find((each) => each.name === name);
-    const figure = metric?.statistic === "histogram" ? metric.buckets.find((each) => each.bucket === bucket) : metric;
-    if (!metric || !figure) return [];
-    const { estimate, standardError, interval } = figure;
-    const place = { name, statistic: metric.statistic, ...(bucket !== undefined && { bucket }) };
-    return [{ ...place, truth, estimate, standardError, interval }];
-  });
 }

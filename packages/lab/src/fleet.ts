@@ -14,6 +14,8 @@ export interface FleetOptions {
   readonly rate: number;
   /** Pinned as an application would; trusted on first use if absent. */
   readonly operatorKey?: string;
+  /** Of a task of two servers. */
+  readonly helperKey?: string;
 }
 
 export interface FleetResult {
@@ -55,14 +57,19 @@ const MOST_TRIES = 20;
  * it has begun. What happened is drawn at random and told, so that a release can be compared with it.
  */
 export async function runFleet(
-  { server, task, devices, rate, operatorKey }: FleetOptions,
+  { server, task, devices, rate, operatorKey, helperKey }: FleetOptions,
   progress: (share: number) => void = () => {},
 ): Promise<FleetResult> {
   const manifest = await fetchManifest(server, task);
   const { ticks, tickSeconds, metrics, servers } = manifest;
   const { number: window, from } = windowFor(manifest);
   const start = Math.max(1000 * from, Date.now());
-  const options = { server, task, operatorKey: operatorKey ?? servers[0]?.key ?? "", window };
+  const [first, helper] = servers;
+  const keys = {
+    operatorKey: operatorKey ?? first?.key ?? "",
+    ...(helper && { helperKey: helperKey ?? helper.key }),
+  };
+  const options = { server, task, ...keys, window };
   const fleet = await inParallel(devices, () => enrolled(options, start));
   // Reports are accepted from the window's beginning on.
   await sleep(Math.max(0, 1000 * from - Date.now()));
@@ -98,7 +105,7 @@ interface FleetDevice {
 
 /** A device that counts in this window, and enrols in no other. */
 async function enrolled(
-  { window, ...options }: { server: string; task: string; operatorKey: string; window: number },
+  { window, ...options }: { server: string; task: string; operatorKey: string; helperKey?: string; window: number },
   now: number,
 ): Promise<FleetDevice> {
   const request: typeof fetch = async (url, init) => {

@@ -6,6 +6,7 @@ import { benchService } from "./service.ts";
 import { benchStatistics } from "./statistic.ts";
 import type { Measurement } from "./stopwatch.ts";
 import { benchTwoServer } from "./two-server.ts";
+import { benchTwoServerLoad } from "./two-server-load.ts";
 
 const json = process.argv.includes("--json");
 /** Enough to see that it works; figures for people come from the whole. */
@@ -23,6 +24,8 @@ benchEncryption(unit, report);
 benchStatistics(unit, report);
 benchPrivacy(unit, report);
 await benchTwoServer(unit, report);
+// Two services take half a minute to start: what the tests show of them is elsewhere.
+if (!isShort) await benchTwoServerLoad({ 1: 300, 20: 100 }, report);
 await benchService(isShort ? SHORT : { uploads: 20_000, rounds: 3, warmUp: 1 }, report);
 await benchCluster(isShort ? SHORT : { uploads: 10_000, rounds: 2, warmUp: 1 }, report);
 if (json) console.log(JSON.stringify(rows));

@@ -83,7 +83,7 @@ interface Enrolled {
 
 export function enrolAll(url: string, manifest: Manifest, devices: number): Promise<Enrolled[]> {
   const { number: window } = windowFor(manifest);
-  const path = `${url}/v1/tasks/${TASK.task}/windows/${window}/devices`;
+  const path = `${url}/v1/tasks/${manifest.task}/windows/${window}/devices`;
   const enrol = async (): Promise<Enrolled> => {
     for (;;) {
       const response = await fetch(path, { method: "POST" });

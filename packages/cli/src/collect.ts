@@ -1,0 +1,64 @@
+import type { ReleaseOrWithheld } from "@lethe/core/message";
+import type { Command } from "commander";
+import { assemble, type Servers } from "./collect-assemble.ts";
+import { failure } from "./failure.ts";
+import { operatorKey, serviceUrl, windowNumber } from "./options.ts";
+import { findOutcome, type Sought } from "./results-find.ts";
+import { type Format, printOutcome, refuseTwoFormats } from "./results-print.ts";
+import { describeState, whyWithheld } from "./results-text.ts";
+import type { Pending } from "./results-wait.ts";
+import { fetchManifest } from "./service-client.ts";
+
+interface CollectOptions extends Sought, Format, Servers {
+  readonly task: string;
+}
+
+export function addCollect(program: Command): void {
+  program
+    .command("collect")
+    .description(
+      "results of two servers: fetches both shares of a window, checks that they belong together, adds them up",
+    )
+    .requiredOption("--leader <url>", "where the leader is", serviceUrl)
+    .requiredOption("--helper <url>", "where the helper is", serviceUrl)
+    .requiredOption("--task <name>", "the task's name")
+    .option("--window <n>", "the window's number; if not given, the newest that is shared", windowNumber)
+    .option("--leader-key <key>", "the leader's operator key, as its operator told you", operatorKey)
+    .option("--helper-key <key>", "the helper's operator key, as its operator told you", operatorKey)
+    .option("--wait", "wait for the window's shares; without --window, for the next ones from now on")
+    .option("--csv", "print CSV, one row a figure")
+    .option("--json", "print JSON only")
+    .addHelpText("after", HELP)
+    .action(collect);
+}
+
+const HELP = `
+Either share by itself is noise. Keys that are not given are taken from the manifest that the leader sends: then one operator
+could have played both parts. Exit code 2 if there are no results: the window is not finished (with --json, "status" is
+pending), too few devices reported (not-enough), its secret is gone (lost), or the shares do not belong together.`;
+
+async function collect(options: CollectOptions, command: Command): Promise<void> {
+  const { leader, task } = options;
+  refuseTwoFormats(options, command);
+  const { mode } = await fetchManifest(leader, task);
+  if (mode === "one-server")
+    throw failure(`${task} is counted by one server: lethe results ${task} --server ${leader}`);
+  const outcome = await collected(options);
+  const isReleased = outcome.status === "released";
+  if (isReleased || options.json) printOutcome(outcome, options, mode);
+  if (!isReleased) throw failure(whyNot(outcome));
+}
+
+async function collected(options: CollectOptions): Promise<ReleaseOrWithheld | Pending> {
+  const { leader, helper, task, wait } = options;
+  const { outcome: first } = await findOutcome(leader, task, options);
+  if (first.status !== "shared") return first;
+  const { window } = first;
+  const { outcome: second } = await findOutcome(helper, task, { window, ...(wait && { wait }) });
+  return second.status === "shared" ? assemble(options, task, window, first.signed, second.signed) : second;
+}
+
+function whyNot(outcome: Exclude<ReleaseOrWithheld | Pending, { readonly status: "released" }>): string {
+  if (outcome.status === "pending") return `${describeState(outcome)}: wait for it with --wait`;
+  return `window ${outcome.window} of ${outcome.task}: ${whyWithheld(outcome)}`;
+}

@@ -1,0 +1,361 @@
+import { spawn, spawnSync } from "node:child_process";
+import { createPrivateKey, sign } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import type { Figure, Release } from "@lethe/core/message";
+import type { SignedShare } from "@lethe/core/two-server";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { bin, environment, lethe, letheWith, type RunningService, START_TIMEOUT, startService } from "../test/lethe.ts";
+import { assemble } from "./collect-assemble.ts";
+import { peerOf } from "./peer.ts";
+import { fetchRelease, type Shared } from "./service-client.ts";
+
+const SECRET = { LETHE_PEER_SECRET: "a secret of leader and helper, and of nobody else" };
+const TASK = {
+  version: 1,
+  task: "shared",
+  tickSeconds: 60,
+  ticks: 5,
+  graceSeconds: 3600,
+  mode: "two-server",
+  scheme: "elgamal",
+  minimumDevices: 4,
+  metrics: [
+    { name: "opened", statistic: "occurrence", localEpsilon: 4 },
+    { name: "crashed", statistic: "occurrence", noise: "servers", sigma: 0.5 },
+    { name: "average", statistic: "mean", limit: 2, sigma: 0.5 },
+  ],
+};
+const DEVICES = 5;
+/** Windows of seconds can be over before a busy machine is done. */
+const BUSY = { retry: 2 };
+
+type Side = "leader" | "helper";
+let folder: string;
+const keys = { leader: "", helper: "" };
+const services: Partial<Record<Side, RunningService>> = {};
+
+async function start(side: Side, env: Record<string, string>, ...args: string[]): Promise<RunningService> {
+  const own = ["--role", side, "--data", side, "--keys-ahead", "10", "--threads", "1", ...args];
+  const service = await startService({ cwd: folder, env }, ...own);
+  services[side] = service;
+  return service;
+}
+
+async function kill(side: Side): Promise<void> {
+  services[side]?.process.kill("SIGKILL");
+  await services[side]?.ended;
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "lethe-two-servers-"));
+  write("task.json", TASK);
+  for (const side of ["leader", "helper"] as const) keys[side] = as(side, "key").stdout.trim();
+  const helper = await start("helper", SECRET, "--peer-key", keys.leader);
+  await start("leader", SECRET, "--peer", helper.url, "--peer-key", keys.helper);
+}, 2 * START_TIMEOUT);
+afterAll(async () => {
+  await Promise.all([kill("leader"), kill("helper")]);
+  rmSync(folder, { recursive: true });
+});
+
+function write(name: string, content: unknown): string {
+  writeFileSync(join(folder, name), JSON.stringify(content));
+  return name;
+}
+
+const urlOf = (side: Side): string => services[side]?.url ?? "";
+
+/** As an operator: with the data folder of one of the servers, at its address. */
+function as(side: Side, ...args: string[]) {
+  return letheWith(
+    { cwd: folder, env: { LETHE_DATA: side, LETHE_SERVER: urlOf(side) || "http://127.0.0.1:1" } },
+    ...args,
+  );
+}
+
+/** One line, exit code 2, and nothing on stdout. */
+function refusal({ status, stdout, stderr }: ReturnType<typeof lethe>): string {
+  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  expect(stderr).toMatch(/^error: [^\n]*\n$/);
+  return stderr.slice("error: ".length).trim();
+}
+
+/** As an analyst, who is neither. */
+function collect(...args: string[]) {
+  const servers = ["--leader", urlOf("leader"), "--helper", urlOf("helper"), "--task", "shared"];
+  return lethe("collect", ...servers, ...args);
+}
+
+const pinned = (): string[] => ["--leader-key", keys.leader, "--helper-key", keys.helper];
+
+describe("lethe key", () => {
+  it("makes the key file that lethe serve then uses, and tells the operator key", () => {
+    expect(keys.leader).toMatch(/^ed25519:[\w-]{43}$/);
+    expect(keys.helper).not.toBe(keys.leader);
+    expect(services.leader?.operatorKey).toBe(keys.leader);
+    expect(services.helper?.operatorKey).toBe(keys.helper);
+    const made = letheWith({ cwd: folder, env: { LETHE_KEY_FILE: "third.keys" } }, "key", "--json");
+    expect(JSON.parse(made.stdout)).toEqual({
+      operatorKey: expect.stringMatching(/^ed25519:/),
+      keyFile: join(folder, "third.keys"),
+    });
+    expect(statSync(join(folder, "third.keys")).mode & 0o777).toBe(0o600);
+  });
+
+  it("makes none inside the data folder, nor where data is whose key file is missing", () => {
+    const inFolder = (...args: string[]) => letheWith({ cwd: folder }, "key", ...args);
+    expect(refusal(inFolder("--data", "new", "--key-file", "new/keys"))).toContain("lies inside the data folder");
+    expect(refusal(inFolder("--data", "leader", "--key-file", "lost.keys"))).toContain("is missing: restore it");
+  });
+});
+
+describe("lethe serve --role leader and helper", () => {
+  it("tell their role and the other", () => {
+    expect(services.leader).toMatchObject({
+      role: "leader",
+      peer: { url: urlOf("helper"), operatorKey: keys.helper },
+      data: join(folder, "leader"),
+    });
+    expect(services.helper).toMatchObject({ role: "helper", peer: { operatorKey: keys.leader } });
+    expect(JSON.stringify(services)).not.toContain(SECRET.LETHE_PEER_SECRET);
+  });
+
+  it("name what is missing or too much, and what to do", () => {
+    const KEY = keys.helper;
+    const { LETHE_PEER_SECRET: secret } = SECRET;
+    for (const [message, options, env] of [
+      ["--peer is missing: where the helper is", { role: "leader" }, secret],
+      ["--peer-key is missing: the helper's operator key", { role: "leader", peer: "http://127.0.0.1:1" }, secret],
+      ["--peer-key is missing: the leader's operator key", { role: "helper" }, secret],
+      ["is missing: set LETHE_PEER_SECRET", { role: "helper", peerKey: KEY }, undefined],
+      ["at least 32 characters", { role: "helper", peerKey: KEY }, "too short"],
+      ["--peer is for --role leader only", { role: "helper", peer: "http://127.0.0.1:1", peerKey: KEY }, secret],
+      ["--peer-key is for --role leader and --role helper only", { role: "all", peerKey: KEY }, undefined],
+    ] as [string, Parameters<typeof peerOf>[0], string | undefined][]) {
+      vi.stubEnv("LETHE_PEER_SECRET", env);
+      expect(() => peerOf(options)).toThrow(message);
+    }
+    vi.stubEnv("LETHE_PEER_SECRET", secret);
+    expect(peerOf({ role: "helper", peerKey: KEY })).toEqual({ operatorKey: KEY, secret });
+    expect(peerOf({ role: "tally" })).toBeUndefined();
+    vi.unstubAllEnvs();
+  });
+});
+
+describe("a task of two servers", () => {
+  it("is not made before the helper has agreed to it, and not if it says something else", () => {
+    expect(refusal(as("leader", "task", "create", "task.json"))).toContain("has not agreed to version 1 of shared");
+    const agreed = as("helper", "task", "agree", "task.json");
+    expect(agreed).toMatchObject({ status: 0, stderr: "" });
+    expect(agreed.stdout).toContain("shared, version 1: agreed to");
+    expect(agreed.stdout).toContain("crashed  occurrence  sigma 0.5, of each server");
+    expect(JSON.parse(as("helper", "task", "agree", "task.json", "--json").stdout)).toEqual({
+      agreed: true,
+      task: "shared",
+      version: 1,
+    });
+    const other = write("other.json", { ...TASK, minimumDevices: 3 });
+    expect(refusal(as("leader", "task", "create", other))).toContain("that says something else");
+    expect(refusal(as("helper", "task", "agree", other))).toContain("was agreed to before and says something else");
+  });
+
+  it("is agreed to at the helper, and made at the leader, by who has its token", () => {
+    expect(refusal(as("leader", "task", "agree", "task.json"))).toContain("is not a helper");
+    expect(refusal(as("helper", "task", "create", "task.json"))).toContain("lethe task agree");
+    const one = write("one.json", { ...TASK, mode: "one-server", metrics: TASK.metrics.slice(0, 1) });
+    expect(refusal(as("helper", "task", "agree", one))).toContain("mode is two-server");
+    const token = { LETHE_ADMIN_TOKEN: "a-token-of-somebody-else" };
+    const args = ["task", "agree", "task.json", "--server", urlOf("helper")];
+    expect(refusal(letheWith({ cwd: folder, env: token }, ...args))).toContain("refuses this admin token");
+  });
+
+  it("is made, and names both servers", () => {
+    const created = as("leader", "task", "create", "task.json");
+    expect(created).toMatchObject({ status: 0, stderr: "" });
+    for (const line of [
+      `devices use    ${urlOf("leader")}`,
+      `operator key   ${keys.leader}`,
+      `helper         ${urlOf("helper")}`,
+      `helper key     ${keys.helper}`,
+    ]) {
+      expect(created.stdout).toContain(`${line}\n`);
+    }
+    expect(as("helper", "task", "show", "shared").stdout).toContain(`lethe collect --leader ${urlOf("leader")} `);
+  });
+
+  it("has its price, its names and its description like others", () => {
+    const run = (...args: string[]) => letheWith({ cwd: folder }, ...args);
+    const { metrics } = JSON.parse(run("plan", "--task", "task.json", "--json").stdout) as {
+      metrics: { name: string; noise: string }[];
+    };
+    expect(metrics.map(({ name, noise }) => `${name} ${noise}`)).toEqual([
+      "opened device",
+      "crashed servers",
+      "average servers",
+    ]);
+    expect(run("plan", "--task", "task.json").stdout).toMatch(/\na device pays +to the servers: local ε /);
+    expect(run("task", "check", "task.json").stdout).toContain("\naverage  mean        sigma 0.5, of each server\n");
+    expect(run("task", "types", "task.json").stdout).toContain('  "crashed",\n');
+  });
+
+  it("has no results at either server, which say where they are", () => {
+    for (const refused of [as("leader", "results", "shared"), as("helper", "results", "shared", "--wait", "--json")]) {
+      expect(refusal(refused)).toBe(
+        `shared is counted by two servers, and neither has results alone: lethe collect --leader ${urlOf("leader")} --helper ${urlOf("helper")} --task shared`,
+      );
+    }
+  });
+});
+
+describe("lethe collect", () => {
+  it("says in one line that a window is not finished, or had too few reports", BUSY, () => {
+    const { windows } = JSON.parse(as("leader", "task", "show", "shared", "--json").stdout) as {
+      windows: { window: number; state: string }[];
+    };
+    const window = `${windows.find(({ state }) => state === "open")?.window}`;
+    const pending = collect("--window", `${Number(window) + 1}`, "--json");
+    expect(pending.status).toBe(2);
+    expect(pending.stderr).toMatch(/^error: window \d+ of shared .*: wait for it with --wait\n$/);
+    expect(JSON.parse(pending.stdout)).toMatchObject({ status: "pending", task: "shared" });
+    as("leader", "task", "close", "shared", window);
+    const withheld = collect("--window", window, "--wait", "--json");
+    expect(withheld.status).toBe(2);
+    expect(withheld.stderr).toMatch(/error: window \d+ of shared: not enough, 4 more: nothing is released[^\n]*\n$/);
+    expect(JSON.parse(withheld.stdout)).toMatchObject({ status: "not-enough", missing: 4 });
+  });
+
+  let window: number;
+  it("adds both shares up to results near the truth", BUSY, () => {
+    const fleet = ["--server", urlOf("leader"), "--task", "shared", "--devices", `${DEVICES}`, "--rate", "0.3"];
+    const simulated = lethe("simulate", ...fleet, "--json");
+    expect({ status: simulated.status, stderr: simulated.stderr }).toMatchObject({ status: 0 });
+    const result = JSON.parse(simulated.stdout) as { window: number; truth: { truth: number }[] };
+    window = result.window;
+    as("leader", "task", "close", "shared", `${window}`);
+    const { status, stdout, stderr } = collect("--window", `${window}`, "--wait", "--json", ...pinned());
+    expect({ status, stderr: stderr.replaceAll(/^window \d+ of shared .*\n/gm, "") }).toEqual({
+      status: 0,
+      stderr: "",
+    });
+    const release = JSON.parse(stdout) as Release;
+    expect(release).toMatchObject({ status: "released", window, received: DEVICES, enrolled: DEVICES });
+    expect(release.metrics.map(({ name }) => name)).toEqual(["opened", "crashed", "average"]);
+    for (const [i, { estimate, standardError }] of (release.metrics as unknown as Figure[]).entries()) {
+      // Three figures, unseeded: false alarm 1e-8.
+      expect(Math.abs(estimate - (result.truth[i]?.truth as number))).toBeLessThan(6 * standardError);
+    }
+  });
+
+  it("prints them as lethe results does, and notes keys that were not given", () => {
+    const { status, stdout, stderr } = collect("--helper-key", keys.helper);
+    expect({ status, stderr }).toEqual({
+      status: 0,
+      stderr: `note: the leader's key was not given, so the manifest's is believed: --leader-key ${keys.leader}\n`,
+    });
+    expect(stdout).toMatch(new RegExp(`^shared version 1, window ${window}: .* UTC, released `));
+    expect(stdout).toMatch(/\ncrashed +occurrence .* \(δ 1e-6\) +[\d.]+ \(δ 1e-6\)\n/);
+    expect(stdout).toContain("to the servers: local");
+    const csv = collect("--window", `${window}`, "--csv", ...pinned());
+    expect(csv.stdout.split("\r\n").map((row) => row.split(",")[6])).toEqual([
+      ...["metric", "opened", "crashed", "average"],
+      undefined,
+    ]);
+    // Noise of the servers is Gaussian: its local ε has a δ.
+    expect(csv.stdout.split("\r\n").map((row) => row.split(",")[15])).toEqual([
+      ...["local_delta", "0", "0.000001", "0.000001"],
+      undefined,
+    ]);
+  });
+
+  it("refuses servers that were swapped", () => {
+    const swapped = ["--leader", urlOf("helper"), "--helper", urlOf("leader"), "--window", `${window}`];
+    const refused = refusal(lethe("collect", ...swapped, "--task", "shared", ...pinned()));
+    expect(refused).toContain("the share is not signed by the leader");
+  });
+
+  it("refuses other servers' shares, those that were changed, and those that do not belong together though both are signed", async () => {
+    const shareOf = async (side: Side): Promise<SignedShare> =>
+      ((await fetchRelease(urlOf(side), "shared", window)) as Shared).signed;
+    const leader = await shareOf("leader");
+    const helper = await shareOf("helper");
+    const servers = {
+      leader: urlOf("leader"),
+      helper: urlOf("helper"),
+      leaderKey: keys.leader,
+      helperKey: keys.helper,
+    };
+    const add = (second: SignedShare) => assemble(servers, "shared", window, leader, second);
+    expect(await add(helper)).toMatchObject({ status: "released", received: DEVICES });
+    for (const key of ["leaderKey", "helperKey"] as const) {
+      const others = { ...servers, [key]: key === "leaderKey" ? keys.helper : keys.leader };
+      await expect(assemble(others, "shared", window, leader, helper)).rejects.toMatchObject({ code: "bad-signature" });
+    }
+    const changed = (from: string, to: string): string => helper.document.replace(from, to);
+    const more = changed(`"received":${DEVICES}`, `"received":${DEVICES + 1}`);
+    expect(more).not.toBe(helper.document);
+    await expect(add({ ...helper, document: more })).rejects.toMatchObject({ code: "bad-signature" });
+    for (const document of [
+      more,
+      changed(`"window":${window}`, `"window":${window - 1}`),
+      changed('"version":1', '"version":2'),
+      changed(/"reports":"(.{4})/.exec(helper.document)?.[1] as string, "AAAA"),
+      changed('"role":"helper"', '"role":"leader"'),
+    ]) {
+      await expect(add({ ...helper, document, signature: signAsHelper(document) })).rejects.toMatchObject({
+        code: "bad-share",
+      });
+    }
+  });
+});
+
+/** As the helper's operator could, who has its key file. */
+function signAsHelper(document: string): Uint8Array {
+  const { operator } = JSON.parse(readFileSync(join(folder, "helper.keys"), "utf8")) as { operator: string };
+  const x = keys.helper.slice("ed25519:".length);
+  const key = createPrivateKey({ key: { kty: "OKP", crv: "Ed25519", d: operator, x }, format: "jwk" });
+  return new Uint8Array(sign(null, Buffer.from(document), key));
+}
+
+describe("a helper that is not there", () => {
+  it("or does not know the leader's secret, keeps a task from being made, which is told in one line", async () => {
+    const { port } = new URL(urlOf("helper"));
+    await kill("helper");
+    const file = write("second.json", { ...TASK, task: "second" });
+    expect(refusal(as("leader", "task", "create", file))).toContain("the helper does not answer");
+    expect(refusal(collect("--task", "shared"))).toContain("no service answers at");
+    const wrong = { LETHE_PEER_SECRET: "another secret than the leader has been given" };
+    await start("helper", wrong, "--peer-key", keys.leader, "--port", port);
+    expect(as("helper", "task", "agree", file).status).toBe(0);
+    expect(refusal(as("leader", "task", "create", file))).toContain("does not take this leader's secret");
+  });
+});
+
+describe("lethe demo --mode two-server", () => {
+  it("--once --json: all statistics, every figure near the truth, and no process left behind", async () => {
+    const args = [bin, "demo", "--mode", "two-server", "--once", "--json", "--devices", "4"];
+    const demo = spawn(process.execPath, args, { env: environment(), stdio: ["ignore", "pipe", "pipe"] });
+    const printed = text(demo.stdout);
+    // Once they report, both servers are there.
+    await once(demo.stderr, "data");
+    const { stdout: children } = spawnSync("ps", ["-o", "pid=,args=", "--ppid", `${demo.pid}`], { encoding: "utf8" });
+    const servers = children.split("\n").filter((line) => line.includes(" serve "));
+    expect(servers.length).toBe(2);
+    expect(await once(demo, "exit")).toEqual([0, null]);
+    for (const server of servers) expect(() => process.kill(Number.parseInt(server, 10), 0)).toThrow("ESRCH");
+
+    const { received, metrics } = JSON.parse(await printed) as {
+      received: number;
+      metrics: { statistic: string; truth: number; estimate: number; standardError: number }[];
+    };
+    expect(received).toBe(4);
+    expect(new Set(metrics.map(({ statistic }) => statistic))).toEqual(new Set(["occurrence", "histogram", "mean"]));
+    // Nine figures, unseeded: false alarm 2e-8.
+    for (const { truth, estimate, standardError } of metrics) {
+      expect(Math.abs(estimate - truth)).toBeLessThan(6 * standardError);
+    }
+  });
+});

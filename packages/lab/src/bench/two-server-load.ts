@@ -1,0 +1,203 @@
+import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  type Enrolment,
+  encodeBase64url,
+  type Manifest,
+  manifestHash,
+  parseManifest,
+  parseSignedManifest,
+  type Task,
+} from "@lethe/core/message";
+import { randomnessFrom } from "@lethe/core/randomness";
+import {
+  decodeShareKeys,
+  encodeTwoServerReport,
+  sharingContext,
+  twoServerLayoutOf,
+  wrapReport,
+} from "@lethe/core/two-server";
+import { inParallel } from "../in-parallel.ts";
+import { countingRate, enrolAll, type Lethe, TASK as ONE_SERVER_TASK, startLethe, TOKEN } from "./service-load.ts";
+import type { Measurement } from "./stopwatch.ts";
+
+const random = randomnessFrom(globalThis.crypto);
+const PEER_SECRET = randomBytes(32).toString("base64url");
+
+function taskOf(metrics: number): Task {
+  const names = Array.from({ length: metrics }, (_, i) => `counter-${i}`);
+  return {
+    ...ONE_SERVER_TASK,
+    task: `bench-${metrics}`,
+    mode: "two-server",
+    scheme: "elgamal",
+    metrics: names.map((name) => ({ name, statistic: "occurrence", localEpsilon: 1 })),
+  };
+}
+
+/** How many reports leader and helper verify and count in a second, each a process of its own, and what passes between them. */
+export async function benchTwoServerLoad(
+  reports: Readonly<Record<1 | 20, number>>,
+  report: (row: Measurement) => void,
+): Promise<void> {
+  const pair = await startPair(Math.max(...Object.values(reports)));
+  try {
+    let counted = 0;
+    for (const metrics of [1, 20] as const) {
+      const { perSecond, bytes } = await measure(pair, taskOf(metrics), reports[metrics], counted);
+      counted += reports[metrics];
+      const name = `two servers, ${metrics} counter${metrics === 1 ? "" : "s"}`;
+      report({ name: `${name}: reports verified and counted, by both`, value: perSecond, unit: "1/s" });
+      report({ name: `${name}: between the servers, a report`, value: bytes, unit: "bytes" });
+    }
+  } finally {
+    await pair.close();
+  }
+}
+
+interface Pair {
+  readonly leader: Lethe;
+  readonly helper: Lethe;
+  /** Between them, either way, so far. */
+  bytes(): number;
+  close(): Promise<void>;
+}
+
+/** Each with one thread that opens, as each would have a machine of its own. */
+async function startPair(keysAhead: number): Promise<Pair> {
+  const folder = mkdtempSync(join(tmpdir(), "lethe-bench-"));
+  const placeOf = (name: string): string[] => [
+    "--data",
+    join(folder, name),
+    "--key-file",
+    join(folder, `${name}.keys`),
+  ];
+  const keys = { leader: keyOf(placeOf("leader")), helper: keyOf(placeOf("helper")) };
+  const env = { LETHE_PEER_SECRET: PEER_SECRET };
+  const threads = ["--threads", "1", "--keys-ahead", String(keysAhead)];
+  const helper = await startLethe(
+    ["--role", "helper", "--peer-key", keys.leader, ...placeOf("helper"), ...threads],
+    env,
+  );
+  const link = await startLink(helper.port);
+  const url = `http://127.0.0.1:${link.port}`;
+  const leader = await startLethe(
+    ["--role", "leader", "--peer", url, "--peer-key", keys.helper, ...placeOf("leader"), ...threads],
+    env,
+  );
+  return {
+    leader,
+    helper,
+    bytes: link.bytes,
+    close: async () => {
+      await leader.close();
+      await helper.close();
+      link.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function measure(
+  { leader, helper, bytes }: Pair,
+  task: Task,
+  count: number,
+  countedBefore: number,
+): Promise<{ perSecond: number; bytes: number }> {
+  await post(`${helper.url}/v1/agreements`, task);
+  const text = parseSignedManifest(await post(`${leader.url}/v1/tasks`, task)).manifest;
+  const manifest = parseManifest(text);
+  const devices = await enrolAll(leader.url, manifest, count);
+  const hash = manifestHash(text);
+  const made: { window: number; enrolment: Enrolment; body: Uint8Array }[] = [];
+  for (const { window, enrolment } of devices) {
+    made.push({ window, enrolment, body: await reportOf(manifest, hash, window, enrolment) });
+  }
+  // Keys for the next window are made in the meantime.
+  const before = bytes();
+  const counting = countingRate([leader.url], countedBefore, count);
+  await inParallel(count, (i) => upload(leader.url, task.task, made[i] as (typeof made)[number]), 64);
+  const perSecond = await counting;
+  return { perSecond, bytes: (bytes() - before) / count };
+}
+
+function keyOf(place: readonly string[]): string {
+  const lethe = fileURLToPath(new URL("../../../cli/bin/lethe.js", import.meta.url));
+  const { stdout } = spawnSync(lethe, ["key", "--json", ...place], { encoding: "utf8" });
+  return (JSON.parse(stdout) as { operatorKey: string }).operatorKey;
+}
+
+/** Passes connections on and counts what goes either way. */
+async function startLink(to: number): Promise<{ port: number; bytes(): number; close(): void }> {
+  let bytes = 0;
+  const server: Server = createServer((socket) => {
+    const onward = connect(to, "127.0.0.1");
+    for (const [from, into] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const) {
+      from.on("data", (data) => {
+        bytes += data.length;
+      });
+      from.on("error", () => into.destroy());
+      from.pipe(into);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as { port: number }).port,
+    bytes: () => bytes,
+    close: () => void server.close(),
+  };
+}
+
+async function post(url: string, body: unknown): Promise<string> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`);
+  return text;
+}
+
+/** Of a device on which everything happened. */
+async function reportOf(
+  manifest: Manifest,
+  hash: Uint8Array,
+  window: number,
+  { device, keys }: Enrolment,
+): Promise<Uint8Array> {
+  const [leader, helper] = keys.map(({ role, publicKeys }) => decodeShareKeys(role as "leader" | "helper", publicKeys));
+  if (!leader || !helper) throw new TypeError("a device gets keys of both servers");
+  const publicKey = Buffer.concat([leader.shareKeys, helper.shareKeys]);
+  const at = { task: manifest.task, window };
+  const bits = twoServerLayoutOf(manifest).map(({ metrics, statistic }) => {
+    const recorder = statistic.device(sharingContext(at)).start(publicKey, random);
+    for (const i of metrics.keys()) recorder.record(i);
+    return recorder.seal(recorder.write() as Uint8Array);
+  });
+  const report = randomBytes(16);
+  const wrappingKeys = { leader: leader.wrappingKey, helper: helper.wrappingKey };
+  const halves = await wrapReport(wrappingKeys, { ...at, device, report }, Buffer.concat(bits), random);
+  return encodeTwoServerReport(hash, { report, ...halves });
+}
+
+async function upload(
+  url: string,
+  task: string,
+  { window, enrolment: { device, uploadToken }, body }: { window: number; enrolment: Enrolment; body: Uint8Array },
+): Promise<void> {
+  const { status } = await fetch(`${url}/v1/tasks/${task}/windows/${window}/reports/${encodeBase64url(device)}`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${uploadToken}`, "content-type": "application/octet-stream" },
+    body: body as Uint8Array<ArrayBuffer>,
+  });
+  if (status !== 201) throw new Error(`an upload was answered ${status}`);
+}
