@@ -14,7 +14,7 @@ import {
   sharingContext,
   type TaskWindow,
 } from "./shared-bit.ts";
-import type { TwoServerStatistic } from "./statistic.ts";
+import { answersIn, serverNoiseIn, type TwoServerStatistic } from "./statistic.ts";
 import { isValidReport, type PreparedHalf, prepareHalf } from "./verification.ts";
 import { type HalfBinding, REPORT_ID_BYTES, unwrapHalf, type WrappingKeys } from "./wrapping.ts";
 
@@ -69,7 +69,7 @@ interface Received {
 export function createAggregator(options: AggregatorOptions): Aggregator {
   const { role, statistics, random } = options;
   const received = new Map<string, Received>();
-  const aggregate = createAggregateShare(statistics.reduce((sum, { answers }) => sum + answers, 0));
+  const aggregate = createAggregateShare(answersIn(statistics));
   let closed: Uint8Array | undefined;
   const requireOpen = (): void => {
     if (closed) throw new LetheError("window-closed", "this window's shares are added up: nothing more is counted");
@@ -114,10 +114,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
 
   function close(): Uint8Array {
     if (!closed) {
-      const noise = statistics.flatMap(({ answers, serverNoise }) =>
-        Array.from({ length: answers }, (_, i) => serverNoise?.[i]),
-      );
-      aggregate.addNoise(noise, random);
+      aggregate.addNoise(serverNoiseIn(statistics), random);
       closed = aggregate.encode();
     }
     return closed.slice();

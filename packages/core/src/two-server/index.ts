@@ -1,4 +1,4 @@
-export { addAggregateShares, createAggregateShare } from "./aggregate-share.ts";
+export { type AggregateShare, addAggregateShares, createAggregateShare } from "./aggregate-share.ts";
 export {
   type Aggregator,
   type AggregatorOptions,
@@ -14,13 +14,14 @@ export {
   encodeShareKeys,
   encodeTwoServerReport,
   type ShareKeys,
+  shareKeysBytes,
   type TwoServerReport,
   twoServerReportBytes,
 } from "./messages.ts";
 export type { Prio3Count, VerifyState } from "./prio3-count.ts";
 export { type ServerRole, sharingContext, type TaskWindow } from "./shared-bit.ts";
 export type { NoiseSource, ServerNoiseSpec, TwoServerSpec } from "./spec.ts";
-export type { TwoServerStatistic } from "./statistic.ts";
+export { answersIn, serverNoiseIn, type TwoServerStatistic } from "./statistic.ts";
 export { halfBytes, type TwoServerLayout, type TwoServerPart, twoServerLayoutOf } from "./task-layout.ts";
 export { isValidReport, type PreparedHalf, verifierBytes } from "./verification.ts";
 export {

@@ -24,3 +24,15 @@ export interface TwoServerParts extends ServerEstimates {
   /** What each server adds to each answer's sum, unless the devices have added theirs. */
   readonly serverNoise?: readonly DiscreteGaussian[];
 }
+
+/** Answers of all statistics of a report. */
+export function answersIn(statistics: readonly Pick<TwoServerParts, "answers">[]): number {
+  return statistics.reduce((sum, { answers }) => sum + answers, 0);
+}
+
+/** What a server adds to each of these answers, nothing where the devices have. */
+export function serverNoiseIn(
+  statistics: readonly Pick<TwoServerParts, "answers" | "serverNoise">[],
+): (DiscreteGaussian | undefined)[] {
+  return statistics.flatMap(({ answers, serverNoise }) => Array.from({ length: answers }, (_, i) => serverNoise?.[i]));
+}

@@ -9,6 +9,7 @@ import { INVALID_COUNT_EPSILON, INVALID_COUNT_STANDARD_ERROR } from "../privacy/
 import { addAggregateShares } from "./aggregate-share.ts";
 import { ELEMENT_BYTES } from "./field64.ts";
 import type { ServerRole } from "./shared-bit.ts";
+import { answersIn } from "./statistic.ts";
 import type { TwoServerLayout } from "./task-layout.ts";
 
 /** What one of two servers publishes of a window: its share of all sums, with its noise. By itself it is uniform. */
@@ -112,7 +113,7 @@ export function assembleRelease(
   cost: TaskPlan,
 ): Release {
   requireSame(manifest, hash, leader, helper);
-  const answers = layout.reduce((sum, { statistic }) => sum + statistic.answers, 0);
+  const answers = answersIn(layout.map(({ statistic }) => statistic));
   if (leader.share.length !== answers * ELEMENT_BYTES || helper.share.length !== leader.share.length) {
     throw new LetheError("bad-share", "a share does not have an element for every answer of the task");
   }

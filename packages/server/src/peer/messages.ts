@@ -1,14 +1,12 @@
 import { createHash } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
 import { DEVICE_BYTES, SIGNATURE_BYTES } from "@lethe/core/message";
-import { REPORT_ID_BYTES } from "@lethe/core/two-server";
+import { REPORT_ID_BYTES, shareKeysBytes } from "@lethe/core/two-server";
 
 const HASH_BYTES = 32;
 const COUNT_BYTES = 8;
-/** Header, one group element and the wrapping key. */
-const HELPER_KEYS_BYTES = 66;
-/** Header, two group elements and the wrapping key. */
-const LEADER_KEYS_BYTES = 98;
+const HELPER_KEYS_BYTES = shareKeysBytes("helper");
+const LEADER_KEYS_BYTES = shareKeysBytes("leader");
 
 /** A helper's keys for a device, with its signature. */
 export interface HelperKeys {

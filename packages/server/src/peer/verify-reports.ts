@@ -1,18 +1,11 @@
 import { createHash } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
-import {
-  createAggregateShare,
-  halfBytes,
-  isValidReport,
-  type PreparedHalf,
-  type TwoServerLayout,
-  verifierBytes,
-  WRAPPING_BYTES,
-} from "@lethe/core/two-server";
+import { halfBytes, isValidReport, type PreparedHalf, verifierBytes, WRAPPING_BYTES } from "@lethe/core/two-server";
 import { addSharedReports, findSharedReports, type SharedReport } from "../storage/shared-reports.ts";
 import { lockTally, saveTally } from "../storage/tallies.ts";
 import { lockWindow } from "../storage/windows.ts";
 import { openTally, sealTally } from "../tally/sealed-tally.ts";
+import { aggregateIn, tallyOf } from "../tally/share-tally.ts";
 import { secretOf, windowKeysOf } from "../tally/windows.ts";
 import type { HelperParts } from "./helper.ts";
 import { findAgreedWindow, MOST_AT_ONCE, unlessOver, versionOf, windowClosed } from "./helper-window.ts";
@@ -70,7 +63,7 @@ export async function verifyReports(
     const tally = await lockTally(transaction, row.id);
     if (!tally) throw windowClosed(name, window);
     const opened = openTally(windowSecret, tally.sealed);
-    const aggregate = createAggregateShare(answersOf(task.shared), bytesIn(opened.sums));
+    const aggregate = aggregateIn(opened, statistics);
     let invalid = 0;
     for (const { entry, half: own } of added) {
       if (isValidReport(statistics, entry.leaderVerifier, own.verifier)) aggregate.add(own.outShare);
@@ -88,7 +81,7 @@ export async function verifyReports(
     );
     await saveTally(transaction, row.id, {
       counted: tally.counted + added.length,
-      sealed: sealTally(windowSecret, { sums: [[...aggregate.encode()]], invalid: opened.invalid + invalid }),
+      sealed: sealTally(windowSecret, tallyOf(aggregate, opened.invalid + invalid)),
     });
     const verifiers = entries.map((entry, i) => stored.get(i)?.verifier ?? prepared.get(entry)?.verifier);
     return { verifiers: verifiers as Uint8Array[], counted: added.length };
@@ -109,13 +102,4 @@ function requireSame(entries: readonly JobEntry[], stored: ReadonlyMap<number, S
       Buffer.compare(known.leaderDigest, leaderDigestOf(leaderVerifier)) === 0;
     if (!isSame) throw new LetheError("report-differs", "the helper has counted another report of this device");
   }
-}
-
-function answersOf(layout: TwoServerLayout): number {
-  return layout.reduce((sum, { statistic }) => sum + statistic.answers, 0);
-}
-
-/** A share of sums, as a sealed tally holds it. */
-function bytesIn(sums: readonly (readonly number[])[]): Uint8Array | undefined {
-  return sums[0] && Uint8Array.from(sums[0]);
 }

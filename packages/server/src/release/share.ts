@@ -1,6 +1,6 @@
 import { sign } from "node:crypto";
 import { randomnessFrom } from "@lethe/core/randomness";
-import { createAggregateShare, encodeSignedShare, encodeWindowShare, type ServerRole } from "@lethe/core/two-server";
+import { encodeSignedShare, encodeWindowShare, type ServerRole, serverNoiseIn } from "@lethe/core/two-server";
 import type { Queryable } from "../storage/database.ts";
 import { addDocument, addRelease } from "../storage/releases.ts";
 import { lockTally } from "../storage/tallies.ts";
@@ -8,6 +8,7 @@ import type { TaskVersion } from "../storage/tasks.ts";
 import { refusalsOf, type WindowRow } from "../storage/windows.ts";
 import type { KeyFile } from "../tally/key-file.ts";
 import { openTally } from "../tally/sealed-tally.ts";
+import { aggregateIn } from "../tally/share-tally.ts";
 import { secretOf } from "../tally/windows.ts";
 import { timesOf } from "../window-time.ts";
 import { withhold } from "./release.ts";
@@ -71,13 +72,9 @@ async function noisedShare(
   const stored = await lockTally(transaction, window.id);
   const windowSecret = await secretOf(transaction, keyFile, window);
   if (!stored || !windowSecret) throw new TypeError("a window that is open has a tally and a secret");
-  const { sums, invalid } = openTally(windowSecret, stored.sealed);
+  const tally = openTally(windowSecret, stored.sealed);
   const statistics = shared.map(({ statistic }) => statistic);
-  const answers = statistics.reduce((sum, statistic) => sum + statistic.answers, 0);
-  const aggregate = createAggregateShare(answers, sums[0] && Uint8Array.from(sums[0]));
-  const noise = statistics.flatMap(({ answers: each, serverNoise }) =>
-    Array.from({ length: each }, (_, i) => serverNoise?.[i]),
-  );
-  aggregate.addNoise(noise, random);
-  return { share: aggregate.encode(), invalid };
+  const aggregate = aggregateIn(tally, statistics);
+  aggregate.addNoise(serverNoiseIn(statistics), random);
+  return { share: aggregate.encode(), invalid: tally.invalid };
 }

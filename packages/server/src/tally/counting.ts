@@ -7,8 +7,7 @@ import { lockTally, saveTally } from "../storage/tallies.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
 import type { WindowRow } from "../storage/windows.ts";
 import type { KeyFile } from "./key-file.ts";
-import type { BatchSums } from "./opening.ts";
-import { openTally, sealTally } from "./sealed-tally.ts";
+import { openTally, sealTally, type Tally } from "./sealed-tally.ts";
 import type { Threads } from "./threads.ts";
 import { secretOf, windowKeysOf } from "./windows.ts";
 
@@ -48,21 +47,25 @@ export async function countReports(
       const perReport = (performance.now() - start) / 1000 / reports.length;
       batch = Math.min(Math.max(Math.round(BATCH_SECONDS / perReport), 1), 2 * batch, LARGEST_BATCH);
       const devices = reports.map(({ device }) => device);
-      if (await addBatch(database, window.id, windowSecret, lease, devices, sums)) onCounted(reports.length);
+      const counted = await addCounted(database, window.id, windowSecret, lease, devices, (tally) => ({
+        sums: sums.sums.map((each, i) => each.map((sum, j) => sum + (tally.sums[i]?.[j] ?? 0))),
+        invalid: tally.invalid + sums.invalid,
+      }));
+      if (counted) onCounted(reports.length);
     }
   };
   // While one batch is opened the next is fetched.
   await allOf(Array.from({ length: 2 * threads.count }, work));
 }
 
-/** False if the lease was lost: then another counts these reports. */
-async function addBatch(
+/** Marks leased reports as counted and adds them to the tally, both or neither; false if the lease was lost: then another counts these reports. */
+export async function addCounted(
   database: Database,
   windowId: number,
   windowSecret: Secret<Uint8Array>,
   lease: Uint8Array,
   devices: readonly Uint8Array[],
-  batch: BatchSums,
+  add: (tally: Tally) => Tally,
 ): Promise<boolean> {
   class LeaseLost extends Error {}
   try {
@@ -70,13 +73,9 @@ async function addBatch(
       const stored = await lockTally(transaction, windowId);
       const marked = await markCounted(transaction, windowId, lease, devices);
       if (!stored || marked !== devices.length) throw new LeaseLost();
-      const tally = openTally(windowSecret, stored.sealed);
       await saveTally(transaction, windowId, {
         counted: stored.counted + devices.length,
-        sealed: sealTally(windowSecret, {
-          sums: batch.sums.map((sums, i) => sums.map((sum, j) => sum + (tally.sums[i]?.[j] ?? 0))),
-          invalid: tally.invalid + batch.invalid,
-        }),
+        sealed: sealTally(windowSecret, add(openTally(windowSecret, stored.sealed))),
       });
     });
     return true;

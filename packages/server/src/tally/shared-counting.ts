@@ -1,14 +1,13 @@
 import { randomBytes } from "node:crypto";
-import type { Secret } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
 import { randomnessFrom } from "@lethe/core/randomness";
 import {
-  createAggregateShare,
   decodeTwoServerReport,
   halfBytes,
   isValidReport,
   type PreparedHalf,
   type TwoServerLayout,
+  type TwoServerStatistic,
   verifierBytes,
   WRAPPING_BYTES,
 } from "@lethe/core/two-server";
@@ -17,13 +16,13 @@ import type { Helper } from "../peer/client.ts";
 import { digestOf, type JobEntry } from "../peer/messages.ts";
 import { shareWindow } from "../release/share.ts";
 import type { Database } from "../storage/database.ts";
-import { leaseReports, markCounted } from "../storage/reports.ts";
+import { leaseReports } from "../storage/reports.ts";
 import { hashOfReports } from "../storage/shared-reports.ts";
-import { lockTally, saveTally } from "../storage/tallies.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
 import { lockWindow, readWindow, type WindowRow } from "../storage/windows.ts";
-import type { CountingParts } from "./counting.ts";
-import { openTally, sealTally } from "./sealed-tally.ts";
+import { addCounted, type CountingParts } from "./counting.ts";
+import type { Tally } from "./sealed-tally.ts";
+import { aggregateIn, tallyOf } from "./share-tally.ts";
 import { secretOf, windowKeysOf } from "./windows.ts";
 
 /** A task of two servers, at its leader. */
@@ -82,54 +81,31 @@ export async function countShared(
       const verifiers = await helper.verify(task, await readWindow(database, window.id), entries, sizes);
       const valid = prepared.map(({ verifier }, i) => isValidReport(statistics, verifier, verifiers[i] as Uint8Array));
       const devices = reports.map(({ device }) => device);
-      if (await addJob(database, window.id, windowSecret, task, lease, devices, prepared, valid))
-        onCounted(devices.length);
+      const counted = await addCounted(database, window.id, windowSecret, lease, devices, (tally) =>
+        withReports(tally, statistics, prepared, valid),
+      );
+      if (counted) onCounted(devices.length);
     }
   };
   // While one job is at the helper the next is opened here.
   await allOf(Array.from({ length: threads.count + 1 }, work));
 }
 
-/** False if the lease was lost: then another counts these reports. */
-async function addJob(
-  database: Database,
-  windowId: number,
-  windowSecret: Secret<Uint8Array>,
-  { shared }: SharedTask,
-  lease: Uint8Array,
-  devices: readonly Uint8Array[],
+/** The tally with these reports in it, or "no event" in place of those that are invalid. */
+function withReports(
+  tally: Tally,
+  statistics: readonly TwoServerStatistic[],
   prepared: readonly PreparedHalf[],
   valid: readonly boolean[],
-): Promise<boolean> {
-  class LeaseLost extends Error {}
-  const statistics = shared.map(({ statistic }) => statistic);
-  const answers = statistics.reduce((sum, statistic) => sum + statistic.answers, 0);
-  try {
-    await database.transaction(async (transaction) => {
-      const stored = await lockTally(transaction, windowId);
-      const marked = await markCounted(transaction, windowId, lease, devices);
-      if (!stored || marked !== devices.length) throw new LeaseLost();
-      const tally = openTally(windowSecret, stored.sealed);
-      const aggregate = createAggregateShare(answers, tally.sums[0] && Uint8Array.from(tally.sums[0]));
-      for (const [i, { outShare }] of prepared.entries()) {
-        // Drawn whether it is needed or not, so that time does not tell. It is the leader's to draw; the helper's share of it is zero.
-        const noEvent = statistics.flatMap(({ onNoEvent }) => onNoEvent(random));
-        if (valid[i]) aggregate.add(outShare);
-        else aggregate.addConstant(noEvent);
-      }
-      await saveTally(transaction, windowId, {
-        counted: stored.counted + devices.length,
-        sealed: sealTally(windowSecret, {
-          sums: [[...aggregate.encode()]],
-          invalid: tally.invalid + valid.filter((isValid) => !isValid).length,
-        }),
-      });
-    });
-    return true;
-  } catch (error) {
-    if (error instanceof LeaseLost) return false;
-    throw error;
+): Tally {
+  const aggregate = aggregateIn(tally, statistics);
+  for (const [i, { outShare }] of prepared.entries()) {
+    // Drawn whether it is needed or not, so that time does not tell. It is the leader's to draw; the helper's share of it is zero.
+    const noEvent = statistics.flatMap(({ onNoEvent }) => onNoEvent(random));
+    if (valid[i]) aggregate.add(outShare);
+    else aggregate.addConstant(noEvent);
   }
+  return tallyOf(aggregate, tally.invalid + valid.filter((isValid) => !isValid).length);
 }
 
 /**
