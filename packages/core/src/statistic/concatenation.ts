@@ -14,3 +14,7 @@ export function split(bytes: Uint8Array, parts: number): Uint8Array[] {
   const size = bytes.length / parts;
   return Array.from({ length: parts }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
 }
+
+export function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}

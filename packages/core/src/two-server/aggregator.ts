@@ -3,7 +3,7 @@ import { elgamalGroup } from "../encryption/elgamal/elgamal.ts";
 import type { Secret } from "../encryption/secret.ts";
 import { LetheError, requireLength } from "../error.ts";
 import type { Randomness } from "../randomness/index.ts";
-import { join, split } from "../statistic/concatenation.ts";
+import { isSameBytes, join, split } from "../statistic/concatenation.ts";
 import { createAggregateShare } from "./aggregate-share.ts";
 import {
   HALF_BYTES,
@@ -78,7 +78,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
   async function prepare(device: Uint8Array, report: Uint8Array, wrapped: Uint8Array): Promise<Uint8Array> {
     const known = received.get(device.join());
     if (known) {
-      if (!isSame(known.report, report) || !isSame(known.wrapped, wrapped)) {
+      if (!isSameBytes(known.report, report) || !isSameBytes(known.wrapped, wrapped)) {
         throw new LetheError("report-differs", "this device's report was another: a report is looked into once");
       }
       return (await known.preparing).verifier;
@@ -148,8 +148,4 @@ function openShares(
     deriveDeviceSecretKey(elgamalGroup, master, { task, window, device, role, index }),
   );
   return split(half, half.length / HALF_BYTES[role]).map((bit) => openShare(role, keys, bit));
-}
-
-function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

@@ -6,6 +6,7 @@ import type { Release } from "../message/release.ts";
 import { releasedMetrics } from "../message/released-metrics.ts";
 import type { TaskPlan } from "../plan/task.ts";
 import { INVALID_COUNT_EPSILON, INVALID_COUNT_STANDARD_ERROR } from "../privacy/accounting/invalid-count.ts";
+import { isSameBytes } from "../statistic/concatenation.ts";
 import { addAggregateShares } from "./aggregate-share.ts";
 import { ELEMENT_BYTES } from "./field64.ts";
 import type { ServerRole } from "./shared-bit.ts";
@@ -155,8 +156,7 @@ function requireSame(manifest: Manifest, hash: Uint8Array, leader: WindowShare, 
       refuse(`${field} is ${leader[field]} at the leader, ${helper[field]} at the helper`);
   }
   if (leader.task !== manifest.task || leader.version !== manifest.version) refuse("they are of another task");
-  const isSame = (a: Uint8Array, b: Uint8Array): boolean =>
-    a.length === b.length && a.every((byte, i) => byte === b[i]);
-  if (!isSame(leader.manifestHash, hash) || !isSame(helper.manifestHash, hash)) refuse("they are of another manifest");
-  if (!isSame(leader.reports, helper.reports)) refuse("they counted different reports");
+  if (!isSameBytes(leader.manifestHash, hash) || !isSameBytes(helper.manifestHash, hash))
+    refuse("they are of another manifest");
+  if (!isSameBytes(leader.reports, helper.reports)) refuse("they counted different reports");
 }
