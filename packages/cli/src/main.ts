@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
 import { LetheError } from "@lethe/core/error";
 import { Command, CommanderError } from "commander";
+import { addAudit } from "./audit.ts";
 import { addCollect } from "./collect.ts";
 import { addDemo } from "./demo.ts";
 import { isFailure } from "./failure.ts";
 import { addKey } from "./key.ts";
+import { addLab } from "./lab.ts";
 import { addPlan } from "./plan.ts";
 import { addResults } from "./results.ts";
 import { addServe } from "./serve.ts";
@@ -38,6 +40,8 @@ addKey(program);
 addTask(program);
 addPlan(program);
 addSimulate(program);
+addLab(program);
+addAudit(program);
 addResults(program);
 addCollect(program);
 
