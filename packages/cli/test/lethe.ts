@@ -50,14 +50,17 @@ export interface RunningService {
 export const START_TIMEOUT = 120_000;
 
 /**
- * `lethe serve --dev` on a free port, in a folder of its own; whoever starts it kills it. `command` is another `lethe` than ours,
- * which makes its database itself.
+ * `lethe serve --dev` on a free port, in a folder of its own; whoever starts it kills it. `command` is another `lethe` than ours.
+ * A "new" database it makes itself, which takes long; else it finds one.
  */
 export async function startService(
-  { cwd, env, command = bin }: Surroundings & { cwd: string; command?: string },
+  { cwd, env, command = bin, database }: Surroundings & { cwd: string; command?: string; database?: "new" },
   ...args: string[]
 ): Promise<RunningService> {
-  if (command === bin && env?.DATABASE_URL === undefined) await provideDatabase(cwd, args);
+  if (database !== "new" && env?.DATABASE_URL === undefined) {
+    const at = args.indexOf("--data");
+    await provideDatabase(resolve(cwd, (at < 0 ? env?.LETHE_DATA : args[at + 1]) ?? "lethe-data"));
+  }
   const child = spawn(process.execPath, [command, "serve", "--dev", "--port", "0", "--json", ...args], {
     cwd,
     env: environment(env),
@@ -75,10 +78,7 @@ export async function startService(
   return { process: child, ended, ...(JSON.parse(first) as Omit<RunningService, "process" | "ended">) };
 }
 
-/** A copy takes a fifth of the time. */
-async function provideDatabase(cwd: string, args: readonly string[]): Promise<void> {
-  const at = args.indexOf("--data");
-  const data = resolve(cwd, at < 0 ? "lethe-data" : `${args[at + 1]}`);
+async function provideDatabase(data: string): Promise<void> {
   if (!existsSync(data)) await copyEmptyDatabase(data);
 }
 
