@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeBase64url } from "@lethe/core/message";
+import { ADMIN_TOKEN_FILE } from "@lethe/server/admin-token-file";
 import { failure } from "./failure.ts";
 
 /** Where a service keeps its data, unless told otherwise. */
@@ -20,27 +21,23 @@ export interface AdminToken {
 }
 
 /** The token that a service asks of its admin: from the environment, else as kept in the data folder, else a new one. */
-export async function adminTokenOf(data: string): Promise<AdminToken> {
-  const given = findToken(await tokenFileOf(data));
+export function adminTokenOf(data: string): AdminToken {
+  const given = findToken(tokenFileOf(data));
   if (given) return { ...given, keep: () => {} };
   const token = encodeBase64url(randomBytes(TOKEN_BYTES));
-  const source = await tokenFileOf(data);
+  const source = tokenFileOf(data);
   return { token, source, keep: () => writeFileSync(source, `${token}\n`, { mode: 0o600, flag: "wx" }) };
 }
 
 /** The token for a service that runs elsewhere, or on this machine with its data where the environment says. */
-export async function requireAdminToken(): Promise<string> {
-  const file = await tokenFileOf(process.env.LETHE_DATA ?? DEFAULT_DATA);
+export function requireAdminToken(): string {
+  const file = tokenFileOf(process.env.LETHE_DATA ?? DEFAULT_DATA);
   const found = findToken(file);
   if (found) return found.token;
   throw failure(`the admin token is missing: set ${VARIABLE}, or LETHE_DATA to the service's data folder (no ${file})`);
 }
 
-async function tokenFileOf(data: string): Promise<string> {
-  // It loads the whole service, which other commands have no use for.
-  const { ADMIN_TOKEN_FILE } = await import("@lethe/server");
-  return join(data, ADMIN_TOKEN_FILE);
-}
+const tokenFileOf = (data: string): string => join(data, ADMIN_TOKEN_FILE);
 
 function findToken(file: string): { token: string; source: string } | undefined {
   const fromEnvironment = process.env[VARIABLE];

@@ -144,7 +144,7 @@ describe("the service of the README", () => {
   let service: RunningService;
   beforeAll(async () => {
     expect(shellBlock("lethe serve --dev\n")).toBe("npx lethe serve --dev\n");
-    service = await startService({ cwd: operator.folder, command: command() });
+    service = await startService({ cwd: operator.folder, command: command(), database: "new" });
   }, START_TIMEOUT);
   afterAll(async () => {
     service.process.kill("SIGKILL");

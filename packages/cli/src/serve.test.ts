@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../../server/test/eventually.ts";
 import { letheWith, type RunningService, START_TIMEOUT, startService } from "../test/lethe.ts";
 
 let folder: string;
@@ -219,8 +220,11 @@ async function enrolments(url: string, admin: string, token: string): Promise<nu
   const bearer = { authorization: `Bearer ${token}` };
   const body = JSON.stringify({ attestation: "good" });
   const requests = [{ headers: type, body }, { headers: bearer }, { headers: { ...type, ...bearer }, body }];
-  const answers = await Promise.all(
-    requests.map((request) => fetch(`${url}/v1/tasks/t/windows/${window}/devices`, { method: "POST", ...request })),
-  );
-  return answers.map(({ status }) => status);
+  const ask = (request: RequestInit): Promise<number> =>
+    eventually(async () => {
+      const { status } = await fetch(`${url}/v1/tasks/t/windows/${window}/devices`, { method: "POST", ...request });
+      // Its keys are being made.
+      return status === 503 ? undefined : status;
+    });
+  return Promise.all(requests.map(ask));
 }

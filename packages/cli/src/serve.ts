@@ -95,7 +95,7 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
     ...(databaseUrl === undefined ? { data } : { databaseUrl }),
     ...(role !== "intake" && { keyFile: keyFileOf(options, databaseUrl) }),
   };
-  const adminToken = databaseUrl === undefined ? await adminTokenOf(data) : await sharedToken(role, data);
+  const adminToken = databaseUrl === undefined ? adminTokenOf(data) : await sharedToken(role, data);
   const enrolment = await enrolmentRules(options);
   for (const warning of warningsFor(options, adminToken !== undefined)) process.stderr.write(`warning: ${warning}\n`);
   const stopped = stopSignal();

@@ -10,7 +10,7 @@ export async function agreeToTask(
   { server, json }: { readonly server: string; readonly json?: boolean },
 ): Promise<void> {
   const task = readTask(file);
-  const token = await requireAdminToken();
+  const token = requireAdminToken();
   const absent = "is not a helper: give the address of one that runs with --role helper, with --server";
   const request = { method: "POST", token, body: JSON.stringify(task), absent } as const;
   await ask(server, "/v1/agreements", request);

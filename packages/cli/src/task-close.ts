@@ -12,7 +12,7 @@ export async function closeTaskWindow(
   window: number | undefined,
   { server, json }: { readonly server: string; readonly json?: boolean },
 ): Promise<void> {
-  const token = await requireAdminToken();
+  const token = requireAdminToken();
   const manifest = await fetchManifest(server, task);
   const chosen = window ?? (await newestInGrace(server, manifest));
   const path = `${taskPath(task)}/windows/${chosen}/close`;

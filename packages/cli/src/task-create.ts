@@ -10,7 +10,7 @@ export async function createTask(
   { server, json }: { readonly server: string; readonly json?: boolean },
 ): Promise<void> {
   const task = readTask(file);
-  const token = await requireAdminToken();
+  const token = requireAdminToken();
   const { status, body } = await ask(server, "/v1/tasks", { method: "POST", token, body: JSON.stringify(task) });
   const created = { isNew: status === 201, manifest: readManifest(body) };
   console.log(json ? JSON.stringify(toJson(created)) : describe(created, task, file));

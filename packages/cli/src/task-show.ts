@@ -21,7 +21,7 @@ interface TaskSummary {
 }
 
 export async function listTasks({ server, json }: Options): Promise<void> {
-  const token = await requireAdminToken();
+  const token = requireAdminToken();
   const { tasks } = await askJson<{ tasks: readonly TaskSummary[] }>(server, "/v1/tasks", { token });
   if (json) console.log(JSON.stringify({ tasks }));
   else if (tasks.length === 0) console.log("no tasks yet: lethe task create task.json");

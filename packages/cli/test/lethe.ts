@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { copyEmptyDatabase } from "../../server/test/folder.ts";
 
 /** The file of the command. */
 export const bin: string = fileURLToPath(new URL("../bin/lethe.js", import.meta.url));
@@ -46,11 +49,18 @@ export interface RunningService {
 /** On a busy machine the first start of the embedded database takes a while. */
 export const START_TIMEOUT = 120_000;
 
-/** `lethe serve --dev` on a free port, in a folder of its own; whoever starts it kills it. `command` is another `lethe` than ours. */
+/**
+ * `lethe serve --dev` on a free port, in a folder of its own; whoever starts it kills it. `command` is another `lethe` than ours.
+ * A "new" database it makes itself, which takes long; else it finds one.
+ */
 export async function startService(
-  { cwd, env, command = bin }: Surroundings & { cwd: string; command?: string },
+  { cwd, env, command = bin, database }: Surroundings & { cwd: string; command?: string; database?: "new" },
   ...args: string[]
 ): Promise<RunningService> {
+  if (database !== "new" && env?.DATABASE_URL === undefined) {
+    const at = args.indexOf("--data");
+    await provideDatabase(resolve(cwd, (at < 0 ? env?.LETHE_DATA : args[at + 1]) ?? "lethe-data"));
+  }
   const child = spawn(process.execPath, [command, "serve", "--dev", "--port", "0", "--json", ...args], {
     cwd,
     env: environment(env),
@@ -66,6 +76,10 @@ export async function startService(
   const first = await Promise.race([line, ended]);
   if (typeof first !== "string") throw new Error(`lethe serve ended: ${first.stderr}`);
   return { process: child, ended, ...(JSON.parse(first) as Omit<RunningService, "process" | "ended">) };
+}
+
+async function provideDatabase(data: string): Promise<void> {
+  if (!existsSync(data)) await copyEmptyDatabase(data);
 }
 
 /** What a child sees: of Lethe's variables those given only. */

@@ -2,7 +2,6 @@ import { type Service, type ServiceOptions, startService } from "./service.ts";
 
 export type { EnrolmentRules } from "./intake/admission.ts";
 export type { Role, Service, ServiceOptions } from "./service.ts";
-export { ADMIN_TOKEN_FILE } from "./storage/data-folder.ts";
 export { operatorKeyOf } from "./tally/key-file.ts";
 
 /** Starts the service and resolves when it listens. */

@@ -15,13 +15,14 @@ const DENOMINATOR_BITS = 20;
 /** Wider noise would take seconds to account for. */
 export const MOST_SIGMA = 1e6;
 
-/** σ² rounded up to a multiple of 2⁻²⁰. */
+/** σ² rounded up to a multiple of 2⁻²⁰; in lowest terms, as drawing takes several times as long with large ones. */
 export function createDiscreteGaussian(sigma: number): DiscreteGaussian {
   if (!(sigma > 0 && sigma <= MOST_SIGMA)) {
     throw new RangeError(`sigma is a number above 0 and at most ${MOST_SIGMA}, not ${sigma}`);
   }
-  const denominator = 2 ** DENOMINATOR_BITS;
-  const numerator = Math.ceil(sigma * sigma * denominator);
+  let denominator = 2 ** DENOMINATOR_BITS;
+  let numerator = Math.ceil(sigma * sigma * denominator);
+  for (; denominator > 1 && numerator % 2 === 0; numerator /= 2) denominator /= 2;
   const sigma2 = numerator / denominator;
   return {
     numerator: BigInt(numerator),
@@ -46,24 +47,16 @@ export function discreteGaussianVariance({ sigma2 }: DiscreteGaussian): number {
 
 /**
  * [CKS20, Alg. 3]: a discrete Laplace with scale t = ⌊σ⌋ + 1, accepted with probability e^{−(|y| − σ²/t)²/2σ²}. Integers only,
- * so it has exactly the distribution whose privacy is accounted for.
+ * so it has exactly the distribution whose privacy is accounted for. It would with any t, which decides only how many are accepted.
  */
 export function drawDiscreteGaussian({ numerator, denominator }: DiscreteGaussian, random: Randomness): bigint {
-  const t = floorSquareRoot(numerator / denominator) + 1n;
+  const t = BigInt(Math.floor(Math.sqrt(Number(numerator / denominator)))) + 1n;
   for (;;) {
     const y = drawDiscreteLaplace(random, 1n, t);
     // (|y| − n/(d·t))² / (2n/d) = (|y|·d·t − n)² / (2·n·d·t²)
     const distance = (y < 0n ? -y : y) * denominator * t - numerator;
     if (bernoulliExp(random, distance * distance, 2n * numerator * denominator * t * t)) return y;
   }
-}
-
-/** ⌊√n⌋ for n below 2⁵²: the double is right up to one unit. */
-function floorSquareRoot(n: bigint): bigint {
-  let root = BigInt(Math.floor(Math.sqrt(Number(n))));
-  while (root * root > n) root--;
-  while ((root + 1n) * (root + 1n) <= n) root++;
-  return root;
 }
 
 /** Σ_x e^{−x²/2σ²}; by Poisson summation σ√(2π)·(1 + 2e^{−2π²σ²} + …), and the bracket is 1 in doubles from σ = 2 on. */

@@ -128,7 +128,7 @@ describe("histograms: the joint distribution of all buckets, for counts in every
       check(statistic, name, 10_000, seededRandomnessForTests(name));
     });
     it(`${name}: rotation and bucket polynomial`, () => {
-      check(createStatistic("lattice", { statistic: "histogram", ...full }), name, 1000, platform);
+      check(createStatistic("lattice", { statistic: "histogram", ...full }), name, 500, platform);
     });
   }
 });
@@ -202,7 +202,7 @@ describe("mean: min(count, limit) plus discrete Gaussian noise of standard devia
   });
 
   it("rotation and weights", () => {
-    check(createStatistic("lattice", { statistic: "mean", ...spec }), 1000, platform);
+    check(createStatistic("lattice", { statistic: "mean", ...spec }), 500, platform);
   });
 });
 

@@ -2,13 +2,11 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } fro
 import { basename, join } from "node:path";
 import { LetheError } from "@lethe/core/error";
 import { takeLock } from "@lethe/device/lock-file";
+import { ADMIN_TOKEN_FILE } from "./admin-token-file.ts";
 import type { Database } from "./database.ts";
 import { migrate } from "./migrations.ts";
 import { openPglite } from "./pglite.ts";
 import { endLeases } from "./reports.ts";
-
-/** The file beside the database where an operator on the same machine finds the admin token. */
-export const ADMIN_TOKEN_FILE = "admin-token";
 
 /** Opens the embedded database of a data folder, which one process uses at a time. */
 export async function openDataFolder(folder: string): Promise<Database> {

@@ -20,18 +20,32 @@ function reference(parameters: LatticeParameters) {
     map: (values: bigint[], change: (value: bigint, i: number) => bigint): bigint[] =>
       values.map((value, i) => reduce(change(value, i))),
     multiply: (x: bigint[], y: Int32Array): bigint[] => {
-      const z = new Array<bigint>(N).fill(0n);
-      y.forEach((factor, j) => {
-        if (factor === 0) return;
-        for (let i = 0; i < N; i++) {
-          const at = (i + j) % N;
-          const term = (x[i] as bigint) * BigInt(factor);
-          z[at] = (z[at] as bigint) + (i + j < N ? term : -term);
-        }
-      });
-      return z.map(reduce);
+      const times = (sign: 1 | -1): bigint[] =>
+        unpack(pack(x) * pack(Array.from(y, (factor) => BigInt(Math.max(sign * factor, 0)))), 2 * N);
+      const [plus, minus] = [times(1), times(-1)];
+      const z = plus.map((value, i) => value - (minus[i] as bigint));
+      return Array.from({ length: N }, (_, i) => reduce((z[i] as bigint) - (z[i + N] as bigint)));
     },
   };
+}
+
+/** Hexadecimal digits that hold any coefficient of a product. */
+const DIGITS = 36;
+
+/** A polynomial with coefficients from 0 on as one integer: the platform multiplies those quickly, and in a way of its own. */
+function pack(coefficients: readonly bigint[]): bigint {
+  return BigInt(
+    `0x${coefficients
+      .map((value) => value.toString(16).padStart(DIGITS, "0"))
+      .reverse()
+      .join("")}`,
+  );
+}
+
+/** The 2N coefficients of a product. */
+function unpack(product: bigint, count: number): bigint[] {
+  const digits = product.toString(16).padStart(DIGITS * count, "0");
+  return Array.from({ length: count }, (_, i) => BigInt(`0x${digits.slice(DIGITS * i, DIGITS * (i + 1))}`)).reverse();
 }
 
 function uniformElement(ring: Ring, seed: number): RingElement {
