@@ -1,15 +1,7 @@
 import { readFileSync } from "node:fs";
 import { LetheError } from "@lethe/core/error";
 import { Command, CommanderError } from "commander";
-import { addCollect } from "./collect.ts";
-import { addDemo } from "./demo.ts";
 import { isFailure } from "./failure.ts";
-import { addKey } from "./key.ts";
-import { addPlan } from "./plan.ts";
-import { addResults } from "./results.ts";
-import { addServe } from "./serve.ts";
-import { addSimulate } from "./simulate.ts";
-import { addTask } from "./task.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   version: string;
@@ -32,14 +24,22 @@ const program = new Command("lethe")
   .version(version)
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll("\n", " ")}\n`) });
-addDemo(program);
-addServe(program);
-addKey(program);
-addTask(program);
-addPlan(program);
-addSimulate(program);
-addResults(program);
-addCollect(program);
+// In the order of the help, for which all are loaded; whoever names one waits for that one only.
+const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
+  demo: async () => (await import("./demo.ts")).addDemo,
+  serve: async () => (await import("./serve.ts")).addServe,
+  key: async () => (await import("./key.ts")).addKey,
+  task: async () => (await import("./task.ts")).addTask,
+  plan: async () => (await import("./plan.ts")).addPlan,
+  simulate: async () => (await import("./simulate.ts")).addSimulate,
+  lab: async () => (await import("./lab.ts")).addLab,
+  audit: async () => (await import("./audit.ts")).addAudit,
+  results: async () => (await import("./results.ts")).addResults,
+  collect: async () => (await import("./collect.ts")).addCollect,
+};
+const [, , asked = ""] = process.argv;
+const named = Object.hasOwn(COMMANDS, asked) ? COMMANDS[asked] : undefined;
+for (const load of named ? [named] : Object.values(COMMANDS)) (await load())(program);
 
 try {
   await program.parseAsync();

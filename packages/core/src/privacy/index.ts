@@ -8,6 +8,7 @@ export {
   localGuaranteeFor,
   THOROUGH,
 } from "./accounting/aggregate.ts";
+export { type Coin, logBinomial, lowerPart } from "./accounting/binomial.ts";
 export { type Charge, composedDelta, composedEpsilon, pureCharge, repeatedDelta } from "./accounting/composition.ts";
 export {
   type GaussianSum,

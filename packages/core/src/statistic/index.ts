@@ -1,5 +1,6 @@
 export { createStatistic, type Statistic } from "./create.ts";
 export { bucketName, bucketOf, type HistogramMechanismName, type HistogramSpec } from "./histogram.ts";
+export { type Canary, createCanary } from "./lattice/canary.ts";
 export { MEAN_DELTA, type MeanSpec } from "./mean.ts";
 export type { OccurrenceSpec } from "./occurrence.ts";
 export type { Recorder } from "./recorder.ts";

@@ -1,0 +1,175 @@
+import type { EncryptedCounting } from "../fhe/counting.ts";
+import { createLetheCounting } from "../fhe/lethe-counting.ts";
+import { loadNodeTfhe } from "../fhe/node-tfhe.ts";
+import { type BooleanParameters, createTfheBit, createTfheByte } from "../fhe/tfhe-counting.ts";
+import { type Plot, renderSvg } from "../plot/index.ts";
+import type { Experiment, Finding, Surroundings, Table } from "./experiment.ts";
+
+export interface FheSize {
+  readonly bit: BooleanParameters;
+  /** Its keys take as long as everything else together. */
+  readonly withByte: boolean;
+  /** Of Lethe: how many counters at once, and how long a window; at least half as many ticks as there are updates. */
+  readonly letheCounters: readonly number[];
+  readonly ticks: number;
+  /** Updates of each system; the middle one's time is reported. */
+  readonly updates: { readonly byte: number; readonly bit: number; readonly lethe: number };
+}
+
+/** A day of five-minute ticks. */
+const TICKS_A_DAY = 288;
+
+const DEFAULT_SIZE: FheSize = {
+  bit: "standard",
+  withByte: true,
+  letheCounters: [1, 1000],
+  ticks: TICKS_A_DAY,
+  updates: { byte: 1, bit: 9, lethe: 201 },
+};
+
+export interface FheRow {
+  readonly system: string;
+  readonly counters: number;
+  readonly stateBytes: number;
+  readonly keyBytes: number;
+  readonly updateMicroseconds: number;
+  readonly keySeconds: number;
+  /** Of TFHE: whether the owner of the secret key finds in the state what had happened. */
+  readonly correct?: boolean;
+  readonly onlyPart?: string;
+}
+
+export interface FheResult {
+  readonly rows: readonly FheRow[];
+}
+
+export async function runFhe(size: FheSize, { random, progress }: Surroundings): Promise<FheResult> {
+  const { updates, ticks } = size;
+  const tfhe = await loadNodeTfhe();
+  const candidates: readonly (readonly [updates: number, create: () => EncryptedCounting])[] = [
+    ...(size.withByte ? [[updates.byte, () => createTfheByte(tfhe)] as const] : []),
+    [updates.bit, () => createTfheBit(tfhe, size.bit)],
+    [updates.lethe, () => createLetheCounting("elgamal", 1, ticks, random)],
+    ...size.letheCounters.map(
+      (counters) => [updates.lethe, () => createLetheCounting("lattice", counters, ticks, random)] as const,
+    ),
+  ];
+  const rows: FheRow[] = [];
+  for (const [count, create] of candidates) {
+    progress(rows.length / candidates.length);
+    rows.push(measure(create, count));
+  }
+  progress(1);
+  return { rows };
+}
+
+/** Something happens in every tick that is timed. */
+function measure(create: () => EncryptedCounting, updates: number): FheRow {
+  const started = performance.now();
+  const counting = create();
+  const keySeconds = (performance.now() - started) / 1000;
+  const { system, counters, stateBytes, keyBytes, onlyPart } = counting;
+  const before = counting.read?.();
+  const times = Array.from({ length: updates }, () => {
+    const start = performance.now();
+    counting.update(true);
+    return 1000 * (performance.now() - start);
+  });
+  // What has happened must still be there after a tick in which nothing does.
+  if (onlyPart === undefined) counting.update(false);
+  const updateMicroseconds = times.sort((a, b) => a - b)[Math.floor(updates / 2)] as number;
+  return {
+    ...{ system, counters, stateBytes, keyBytes, updateMicroseconds, keySeconds },
+    ...(counting.read && { correct: before === false && counting.read() }),
+    ...(onlyPart !== undefined && { onlyPart }),
+  };
+}
+
+const whole = (value: number): string => Math.round(value).toLocaleString("en");
+const rough = (value: number): string => (value >= 100 ? whole(value) : String(Number(value.toPrecision(2))));
+
+function fheTable({ rows }: FheResult): Table {
+  return {
+    columns: ["system", "state, bytes", "a counter, bytes", "key, bytes", "update, µs", "a counter, µs", "made in, s"],
+    rows: rows.map((row) => [
+      row.system,
+      whole(row.stateBytes),
+      rough(row.stateBytes / row.counters),
+      whole(row.keyBytes),
+      `${row.onlyPart === undefined ? "" : "over "}${whole(row.updateMicroseconds)}`,
+      rough(row.updateMicroseconds / row.counters),
+      rough(row.keySeconds),
+    ]),
+    words: 1,
+  };
+}
+
+export function describeFhe({ rows }: FheResult): string {
+  const wrong = rows.filter(({ correct }) => correct === false).map(({ system }) => system);
+  const lethe = rows.filter(({ system }) => system.startsWith("Lethe"));
+  const tfhe = rows.filter((row) => !lethe.includes(row));
+  /** The least of TFHE's to the most of Lethe's. */
+  const ratio = (cost: (row: FheRow) => number): number => Math.min(...tfhe.map(cost)) / Math.max(...lethe.map(cost));
+  const time = ratio(({ updateMicroseconds }) => updateMicroseconds);
+  const keys = ratio(({ keyBytes }) => keyBytes);
+  const states = ratio(({ stateBytes, counters }) => stateBytes / counters);
+  const day = (among: readonly FheRow[]): string =>
+    among.map((row) => `${rough((row.updateMicroseconds * TICKS_A_DAY) / 1e6)} s (${row.system})`).join(", ");
+  return [
+    wrong.length === 0 ? "TFHE's states held what had happened." : `These states were WRONG: ${wrong.join(", ")}.`,
+    `${time > 1 && keys > 1 ? "Overkill it is" : "The claim does NOT hold here"}: the cheapest update under TFHE takes ${rough(time)} times as long as Lethe's dearest, and its smallest keys are ${rough(keys)} times as large as Lethe's largest.`,
+    `A counter's state is ${states > 1 ? "larger too" : "not always larger: TFHE's smallest is"} ${rough(states)} times the size of Lethe's largest.`,
+    `A day of five-minute ticks keeps a processor busy for ${day(tfhe)}; ${day(lethe)}.`,
+    ...tfhe.flatMap(({ system, onlyPart }) =>
+      onlyPart === undefined ? [] : [`Of “${system}” only a part is timed: ${onlyPart}.`],
+    ),
+    "The times are of this machine, in JavaScript and WebAssembly; native code would be faster for all of them.",
+  ].join(" ");
+}
+
+function fhePlot({ rows }: FheResult): Plot {
+  return {
+    title: "What a device pays for counting something it cannot read",
+    x: { label: "key and state that a device holds, bytes", scale: "log" },
+    y: { label: "microseconds for an update", scale: "log" },
+    lines: rows.map(({ system, keyBytes, stateBytes, updateMicroseconds }) => ({
+      name: system,
+      points: [[keyBytes + stateBytes, updateMicroseconds]],
+    })),
+  };
+}
+
+const ABOUT = `
+There is a way to make *any* counter pan-private without thinking: encrypt the device's state with **fully homomorphic
+encryption** and compute on it blindly ever after. The paper mentions it and calls it overkill: "FHE schemes incur a large space
+and time overhead". It gives no figures. Here are some.
+
+The generic route runs on [TFHE-rs](https://github.com/zama-ai/tfhe-rs), as npm has it (\`node-tfhe\`, WebAssembly). The state is one
+encrypted bit: has it happened? In every tick, event or not, the device encrypts the tick's bit under the server's
+public key and ORs it into the state. It must not put the bit in as it is: an OR gate draws no randomness, so an intruder who
+sees the state before and after simply tries both. Each gate ends in a bootstrapping, which makes the noise small
+again, so there is no limit to the number of ticks. What a device must hold for this is the public key and the evaluation key,
+here in its compressed form.
+
+\`node-tfhe\` is made for clients: it makes keys, encrypts and decrypts, but has no gates. So the OR gate is ours, in
+TypeScript, on the library's own keys and ciphertexts, and it is the library that decrypts what comes out. The other row, a number of eight
+bits, runs on the library alone, and therefore stops short: the event is encrypted and bootstrapped to the key under which one
+would compute, and the addition, several bootstrappings more, is left out. Its time is a lower bound.
+
+Lethe's rows are the counters that devices run. An update is a tick with an event and a write, which is what pan-privacy
+asks of every system here: fresh randomness in everything that is stored. They are measured in the same run, so that a slow machine is slow for
+all. Lethe's counters can do far less than TFHE's, of course. That is the point: counting needs no more.
+`;
+
+export const fhe: Experiment = {
+  about: ABOUT,
+  run: async (surroundings): Promise<Finding> => {
+    const result = await runFhe(DEFAULT_SIZE, surroundings);
+    return {
+      json: result,
+      tables: [fheTable(result)],
+      reading: describeFhe(result),
+      svg: renderSvg(fhePlot(result)),
+    };
+  },
+};

@@ -1,0 +1,147 @@
+import { type Line, renderSvg } from "../plot/index.ts";
+import type { Finding, Table } from "./experiment.ts";
+import type { LowerBoundPoint, LowerBoundResult, Series } from "./lower-bound.ts";
+
+export function describeLowerBound(result: LowerBoundResult): Finding {
+  return {
+    json: jsonOf(result),
+    tables: [errorTable(result), slopeTable(result)],
+    reading: readingOf(result),
+    svg: pictureOf(result),
+  };
+}
+
+function jsonOf({ epsilon, size, letheRuns, points, fits }: LowerBoundResult): object {
+  const each = (field: "slope" | "standardError"): object =>
+    Object.fromEntries(Object.entries(fits).map(([series, fit]) => [series, fit[field]]));
+  return {
+    slopes: each("slope"),
+    slopeStandardErrors: each("standardError"),
+    epsilon,
+    runs: size.runs,
+    lethe: { devices: size.lethe.fleet, runs: letheRuns },
+    points,
+  };
+}
+
+const NAMES: Readonly<Record<Series, string>> = {
+  informationTheoretic: "without cryptography, no event or one",
+  atMostOneEvent: "without cryptography, at most one event",
+  anyStreams: "without cryptography, any streams",
+  lethe: "Lethe",
+  randomizedResponse: "plain randomized response",
+};
+const EXPECTED: Readonly<Record<Series, number>> = {
+  informationTheoretic: 0.5,
+  atMostOneEvent: 0.5,
+  anyStreams: 1,
+  lethe: 0,
+  randomizedResponse: 0,
+};
+const ORDER: readonly Series[] = [
+  "anyStreams",
+  "atMostOneEvent",
+  "informationTheoretic",
+  "lethe",
+  "randomizedResponse",
+];
+
+function errorTable({ points, size, letheRuns }: LowerBoundResult): Table {
+  const { devices, runs, lethe } = size;
+  return {
+    caption: `Root of the mean square error, in devices, of ${figure(devices)}: measured over ${figure(runs)} windows (Lethe: ${figure(letheRuns)} windows of ${lethe.fleet} devices, scaled), in brackets what theory says`,
+    columns: ["T", ...ORDER.map((series) => NAMES[series]), "paper's bound, constant 1", "van Trees' bound"],
+    rows: points.map((point) => [
+      figure(point.T),
+      ...ORDER.map((series) => `${cut(point, point[series])} (${cut(point, point.theory[series])})`),
+      figure(point.lowerBound),
+      point.vanTrees === 0 ? "–" : figure(point.vanTrees),
+    ]),
+    words: 0,
+  };
+}
+
+function slopeTable({ fits }: LowerBoundResult): Table {
+  return {
+    caption: "How the error grows: the exponent of T, fitted",
+    columns: ["", "exponent", "±", "theory"],
+    rows: ORDER.map((series) => [
+      NAMES[series],
+      signed(fits[series].slope),
+      fits[series].standardError.toFixed(4),
+      String(EXPECTED[series]),
+    ]),
+    words: 1,
+  };
+}
+
+/** Nobody need be worse off than by always answering the middle. */
+function capped({ devices }: LowerBoundPoint, error: number): number {
+  return Math.min(error, devices / 2);
+}
+
+function cut(point: LowerBoundPoint, error: number): string {
+  return error > point.devices / 2 ? `${figure(error)} > n/2` : figure(error);
+}
+
+function readingOf(result: LowerBoundResult): string {
+  const { points, fits } = result;
+  const last = points.at(-1) as LowerBoundPoint;
+  const wrong = ORDER.filter((series) => Math.abs(fits[series].slope - EXPECTED[series]) > TOLERANCE[series]);
+  const slope = (series: Series): string => `${signed(fits[series].slope)} ± ${fits[series].standardError.toFixed(3)}`;
+  return [
+    `Without cryptography the error grows like T to the power of ${slope("informationTheoretic")} (no event or one) and ${slope("atMostOneEvent")} (at most one event), and like T to the power of ${slope("anyStreams")} if any two streams must look alike; Lethe's like T to the power of ${slope("lethe")}.`,
+    wrong.length === 0
+      ? "That is the √T of the paper, the T that it conjectures for the widest scope as far as this counter goes, and no growth at all for Lethe."
+      : `That is NOT as claimed: ${wrong.map((series) => NAMES[series]).join(", ")}.`,
+    `At T = ${figure(last.T)}, of ${figure(last.devices)} devices, the best counter without cryptography is off by ${figure(last.informationTheoretic)}, Lethe by ${figure(last.lethe)}: ${(last.informationTheoretic / last.lethe).toFixed(1)} times as much, where √T = ${Math.sqrt(last.T).toFixed(1)}.`,
+    comparisonWithBounds(points),
+  ].join(" ");
+}
+
+/** What is claimed of the slopes. */
+const TOLERANCE: Readonly<Record<Series, number>> = {
+  informationTheoretic: 0.05,
+  atMostOneEvent: 0.05,
+  anyStreams: 0.05,
+  lethe: 0.02,
+  randomizedResponse: 0.05,
+};
+
+function comparisonWithBounds(points: readonly LowerBoundPoint[]): string {
+  const proved = points.filter(({ vanTrees }) => vanTrees > 0);
+  const broken = proved.filter((point) => capped(point, point.informationTheoretic) < 0.9 * point.vanTrees);
+  if (broken.length > 0) return "A counter came below the bound of van Trees, which CANNOT be.";
+  const below = proved.filter((point) => point.lethe < point.vanTrees);
+  const tightest = Math.max(...proved.map((point) => point.vanTrees / point.informationTheoretic));
+  return `No counter without cryptography came below the bound that is proved with all constants, which at best is ${Math.round(100 * tightest)}% of what the best one attains; Lethe lies below it at ${below.length} of the ${proved.length} T where it says anything, which is what encryption buys.`;
+}
+
+function pictureOf({ points, size }: LowerBoundResult): string {
+  const line = (series: Series, style?: "dashed"): Line => ({
+    name: NAMES[series],
+    points: points.map((point) => [point.T, capped(point, point[series])]),
+    marks: true,
+    ...(style && { style }),
+  });
+  return renderSvg({
+    title: "Counting on how many devices it happened: the error as windows grow",
+    x: { label: "ticks T", scale: "log" },
+    y: { label: `root of the mean square error, in devices of ${figure(size.devices)}`, scale: "log" },
+    lines: [
+      ...ORDER.slice(0, 4).map((series) => line(series)),
+      line("randomizedResponse", "dashed"),
+      { name: "paper's bound, constant 1", points: points.map(({ T, lowerBound }) => [T, lowerBound]), marks: false },
+      { name: "van Trees' bound", points: points.map(({ T, vanTrees }) => [T, vanTrees]), marks: false },
+    ],
+    note: "Measured. Cut at half the devices, which always answering “half of them” attains. The paper's bound lies on the counter that attains it.",
+  });
+}
+
+function figure(value: number): string {
+  return value.toLocaleString("en", { maximumSignificantDigits: 4 });
+}
+
+function signed(value: number): string {
+  return value.toFixed(3).replace("-", "−");
+}

@@ -1,0 +1,67 @@
+import { type Advantage, advantageOf } from "./exact-binomial.ts";
+import { type Sample, trainClassifier } from "./logistic-regression.ts";
+import { FEATURES, MEASURES, type Measure } from "./view.ts";
+
+/** What an intruder looks at: one number, or all of them through what was learnt. */
+export type Distinguisher = Measure | "classifier";
+
+/** All but the noise, which only the key holder sees. */
+export const DISTINGUISHERS: readonly Distinguisher[] = [
+  ...MEASURES.filter((measure) => measure !== "noise"),
+  "classifier",
+];
+
+export interface Scored extends Advantage {
+  readonly distinguisher: Distinguisher;
+}
+
+/**
+ * Everything that is learnt, a threshold, which side of it means what, and the classifier's weights, is learnt from the first `training` games,
+ * and scored on the others: so chance favours nobody. In each game a coin chose the stream, so the number of right guesses is binomial, whatever the
+ * views are like; `level` is what each interval may miss.
+ */
+export function runBattery(
+  games: Sample,
+  training: number,
+  level: number,
+  distinguishers: readonly Distinguisher[] = DISTINGUISHERS,
+): Scored[] {
+  const learnt = part(games, 0, training);
+  const heldOut = part(games, training, games.labels.length);
+  return distinguishers.map((distinguisher) => {
+    const guess = distinguisher === "classifier" ? learnToClassify(learnt) : learnThreshold(learnt, distinguisher);
+    let right = 0;
+    for (let i = 0; i < heldOut.labels.length; i++) {
+      if (guess(heldOut.features, i * FEATURES) === heldOut.labels[i]) right++;
+    }
+    return { distinguisher, ...advantageOf(heldOut.labels.length, right, level) };
+  });
+}
+
+type Guess = (features: Float32Array, from: number) => number;
+
+function part({ features, labels }: Sample, from: number, to: number): Sample {
+  return { features: features.subarray(from * FEATURES, to * FEATURES), labels: labels.subarray(from, to) };
+}
+
+function learnToClassify(learnt: Sample): Guess {
+  const classify = trainClassifier(learnt, FEATURES);
+  return (features, from) => (classify(features, from) > 0 ? 1 : 0);
+}
+
+/** The threshold, and the side of it, with the largest advantage. */
+function learnThreshold({ features, labels }: Sample, measure: Measure): Guess {
+  const column = MEASURES.indexOf(measure);
+  const order = Array.from(labels, (label, i) => ({ label, value: features[i * FEATURES + column] as number }));
+  order.sort((a, b) => a.value - b.value);
+  const ones = labels.reduce((sum, label) => sum + label, 0);
+  const weights = [1 / (labels.length - ones), -1 / ones] as const;
+  let [best, threshold, above] = [0, Number.NEGATIVE_INFINITY, 1];
+  let excess = 0;
+  for (const [i, { label, value }] of order.entries()) {
+    excess += label === 1 ? weights[1] : weights[0];
+    if (order[i + 1]?.value === value || Math.abs(excess) <= best) continue;
+    [best, threshold, above] = [Math.abs(excess), value, excess > 0 ? 1 : 0];
+  }
+  return (all, from) => ((all[from + column] as number) > threshold ? above : 1 - above);
+}

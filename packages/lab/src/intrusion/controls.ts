@@ -1,0 +1,105 @@
+import { createLattice, LATTICE_SETS, type LatticeCiphertext, type LatticeScheme } from "@lethe/core/encryption";
+import { type Randomness, uniformBelow } from "@lethe/core/randomness";
+import type { Device } from "./games.ts";
+
+/** What a careless maker might do. */
+export const FAULTS = [
+  "no rerandomization",
+  "writing on events",
+  "one rerandomization per write",
+  "an encryption per event",
+] as const;
+export type Fault = (typeof FAULTS)[number];
+
+/** By whom it is looked at. */
+export function keyHolderSees(fault: Fault): boolean {
+  return fault === "an encryption per event";
+}
+
+const [SET] = LATTICE_SETS;
+const PLAINTEXT_BITS = 4;
+const TICKS = 16;
+/** Fresh encryptions in a report of the device that the key holder looks at. */
+const IN_REPORT = 9;
+/** Behind a report, if it happens. */
+const EVENTS = 2;
+
+/** A ledger of one slot on the real encryption, with one fault, or with none and then as it should be. */
+export function brokenMaker(fault: Fault | undefined, byKeyHolder: boolean, random: Randomness): () => Device {
+  const scheme = createLattice(SET, PLAINTEXT_BITS);
+  return byKeyHolder ? () => reporting(scheme, fault, random) : () => storing(scheme, fault, random);
+}
+
+function storing(scheme: LatticeScheme, fault: Fault | undefined, random: Randomness): Device {
+  const { publicKey } = scheme.generateKeys(random);
+  const memory = scheme.trivial();
+  const rerandomize = (): void => scheme.addEncryptionsOfZero(publicKey, memory, 1, random);
+  rerandomize();
+
+  function write(): Uint8Array {
+    if (fault !== "no rerandomization") rerandomize();
+    const bytes = scheme.encode(memory);
+    if (fault !== "no rerandomization" && fault !== "one rerandomization per write") rerandomize();
+    return bytes;
+  }
+
+  return {
+    ticks: TICKS,
+    parts: "coefficients",
+    live: (_tick, happens) => {
+      const stored: { bytes: Uint8Array; at: number }[] = [];
+      if (happens) {
+        mark(scheme, memory, random);
+        if (fault === "writing on events") stored.push({ bytes: write(), at: 0.5 });
+      }
+      const dump = scheme.encode(memory);
+      stored.push({ bytes: write(), at: 1 });
+      return { dump, stored };
+    },
+  };
+}
+
+/** As `record` does: the slot becomes uniform. */
+function mark(scheme: LatticeScheme, ciphertext: LatticeCiphertext, random: Randomness): void {
+  scheme.addToSlot(ciphertext, 0, uniformBelow(random, 2 ** PLAINTEXT_BITS));
+}
+
+/** A report in each tick, for the eyes of the one who opens it: the whole of the noise, and how many encryptions made it. */
+function reporting(scheme: LatticeScheme, fault: Fault | undefined, random: Randomness): Device {
+  const { publicKey, secretKey } = scheme.generateKeys(random);
+  // With as many values as fit, messages are phases: what a key holder sees, up to its last bit.
+  const fine = createLattice(SET, FINE_BITS);
+
+  function report(happens: boolean): LatticeCiphertext {
+    const ciphertext = scheme.trivial();
+    scheme.addEncryptionsOfZero(publicKey, ciphertext, IN_REPORT, random);
+    for (let event = 0; happens && event < EVENTS; event++) {
+      mark(scheme, ciphertext, random);
+      if (fault === "an encryption per event") scheme.addEncryptionsOfZero(publicKey, ciphertext, 1, random);
+    }
+    return ciphertext;
+  }
+
+  return {
+    ticks: TICKS,
+    parts: "coefficients",
+    live: (_tick, happens) => {
+      const sent = report(happens);
+      const noise = meanSquareNoise(fine.decrypt(secretKey, sent));
+      return { dump: new Uint8Array(), stored: [{ bytes: scheme.encode(sent), at: 1 }], noise };
+    },
+  };
+}
+
+const FINE_BITS = 24;
+
+/** Of what is left of each phase beside its message. */
+function meanSquareNoise(phases: Int32Array): number {
+  const unit = 2 ** (FINE_BITS - PLAINTEXT_BITS);
+  let sum = 0;
+  for (const phase of phases) {
+    const rest = phase % unit;
+    sum += (rest >= unit / 2 ? rest - unit : rest) ** 2;
+  }
+  return sum / phases.length;
+}

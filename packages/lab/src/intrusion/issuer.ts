@@ -1,0 +1,72 @@
+import { generateKeyPairSync, sign } from "node:crypto";
+import { secret } from "@lethe/core/encryption";
+import {
+  DEVICE_BYTES,
+  encodeEnrolment,
+  encodeManifest,
+  encodeOperatorKey,
+  encodePublicKeys,
+  encodeSignedManifest,
+  keyContextOf,
+  layoutOf,
+  type Manifest,
+  manifestHash,
+  publicKeysBytes,
+  publicKeysSigningBytes,
+  type Task,
+} from "@lethe/core/message";
+import type { Randomness } from "@lethe/core/randomness";
+import { bytesFrom } from "../simulated-servers.ts";
+
+/** As much of a service as devices need to live through a window: it issues real keys, signs them, and takes whatever is sent. */
+export interface Issuer {
+  readonly server: string;
+  readonly task: string;
+  readonly operatorKey: string;
+  readonly fetch: typeof fetch;
+  /** Of what it issues, and of what devices keep. */
+  readonly publicKeysBytes: number;
+  readonly stateBytes: number;
+}
+
+const SERVER = "http://issuer.invalid";
+const ROLE = "tally";
+const SECRET_BYTES = 32;
+
+export function createIssuer(task: Task, random: Randomness): Issuer {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const { x = "" } = publicKey.export({ format: "jwk" });
+  const operatorKey = encodeOperatorKey(new Uint8Array(Buffer.from(x, "base64url")));
+  const manifest: Manifest = { ...task, fromWindow: 0, servers: [{ role: ROLE, url: SERVER, key: operatorKey }] };
+  const text = encodeManifest(manifest);
+  const signature = new Uint8Array(sign(null, new TextEncoder().encode(text), privateKey));
+  const signed = encodeSignedManifest({ manifest: text, signature });
+  const layout = layoutOf(task);
+  const master = secret(bytesFrom(random, SECRET_BYTES));
+
+  function enrol(window: number): string {
+    const device = bytesFrom(random, DEVICE_BYTES);
+    const context = { task: task.task, window, device, role: ROLE } as const;
+    const publicKeys = encodePublicKeys(
+      layout.map((part) => part.server.issueKey(master, keyContextOf(part, context))),
+    );
+    const binding = { manifestHash: manifestHash(text), window, device, role: ROLE, publicKeys } as const;
+    const keys = [
+      { role: ROLE, publicKeys, signature: new Uint8Array(sign(null, publicKeysSigningBytes(binding), privateKey)) },
+    ] as const;
+    return encodeEnrolment({ device, uploadToken: "token", manifestHash: binding.manifestHash, keys });
+  }
+
+  return {
+    server: SERVER,
+    task: task.task,
+    operatorKey,
+    publicKeysBytes: publicKeysBytes(layout),
+    stateBytes: layout.reduce((sum, { device }) => sum + device.bytes.state, 0),
+    fetch: async (url, init) => {
+      const window = /\/windows\/(\d+)\/devices$/.exec(String(url))?.[1];
+      if (window !== undefined) return new Response(enrol(Number(window)), { status: 201 });
+      return init?.method === "PUT" ? new Response(null, { status: 201 }) : new Response(signed);
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import type { Randomness } from "@lethe/core/randomness";
+import { RANDOMNESS_KEY_BYTES, randomnessFromKey } from "../expanded-randomness.ts";
+import { inThreads } from "../in-threads.ts";
+import { bytesFrom } from "../simulated-servers.ts";
+import { brokenMaker, type Fault } from "./controls.ts";
+import { joinSamples, play } from "./games.ts";
+import type { Sample } from "./logistic-regression.ts";
+import { sdkMaker } from "./sdk.ts";
+import { deviceMaker, type Subject } from "./subjects.ts";
+
+/** Whose devices: the real state machines, the SDK around one of them, or a small one of our own with a fault or without. */
+export type Opponent =
+  | Subject
+  | { readonly through: "sdk" }
+  | { readonly fault: Fault | undefined; readonly byKeyHolder: boolean };
+
+/** Some games against one opponent: what a thread does in a few seconds. */
+export interface Match {
+  readonly opponent: Opponent;
+  readonly games: number;
+  /** All of its randomness comes from it. */
+  readonly key: Uint8Array;
+}
+
+export async function performMatch({ opponent, games, key }: Match): Promise<Sample> {
+  const random = randomnessFromKey(key);
+  if ("fault" in opponent) return play(brokenMaker(opponent.fault, opponent.byKeyHolder, random), games, random);
+  if ("through" in opponent) return play(sdkMaker(random), games, random);
+  return play(await deviceMaker(opponent, random), games, random);
+}
+
+/** Performs all matches and hands each one's games over, in any order. */
+export type Arena = (matches: readonly Match[], onPlayed: (games: Sample, i: number) => void) => Promise<void>;
+
+/** All processors. */
+export const inAllThreads: Arena = (matches, onPlayed) =>
+  inThreads(new URL("./thread.js", import.meta.url), matches, onPlayed);
+
+/** For a few games, where threads would take longer to start. */
+export const inThisThread: Arena = async (matches, onPlayed) => {
+  for (const [i, match] of matches.entries()) onPlayed(await performMatch(match), i);
+};
+
+/** So many games against an opponent. */
+export interface Tournament {
+  readonly opponent: Opponent;
+  readonly games: number;
+}
+
+/** Plays all of them, and hands the games of each over when it is complete. */
+export async function playAll(
+  tournaments: readonly Tournament[],
+  arena: Arena,
+  random: Randomness,
+  onComplete: (games: Sample, tournament: number) => void,
+  progress: (share: number) => void,
+): Promise<void> {
+  const matches = tournaments.flatMap(({ opponent, games }, tournament) =>
+    matchesOf(opponent, games).map((size) => ({
+      tournament,
+      match: { opponent, games: size, key: bytesFrom(random, RANDOMNESS_KEY_BYTES) },
+    })),
+  );
+  const played = new Map<number, Sample>();
+  const isComplete = (tournament: number): boolean =>
+    matches.every((match, i) => match.tournament !== tournament || played.has(i));
+  let done = 0;
+  progress(0);
+  await arena(
+    matches.map(({ match }) => match),
+    (games, i) => {
+      played.set(i, games);
+      progress(++done / matches.length);
+      const { tournament } = matches[i] as (typeof matches)[number];
+      if (!isComplete(tournament)) return;
+      const mine = matches.flatMap((match, j) => (match.tournament === tournament ? [j] : []));
+      onComplete(joinSamples(mine.map((j) => played.get(j) as Sample)), tournament);
+      // A hundred thousand views are tens of megabytes.
+      for (const j of mine) played.set(j, { features: new Float32Array(), labels: new Uint8Array() });
+    },
+  );
+}
+
+/** Whole windows, a second or a few each. */
+function matchesOf(opponent: Opponent, games: number): number[] {
+  const size = "scheme" in opponent && opponent.scheme === "elgamal" ? 511 : 3100;
+  return Array.from({ length: Math.ceil(games / size) }, (_, i) => Math.min(size, games - i * size));
+}

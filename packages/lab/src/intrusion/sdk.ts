@@ -1,0 +1,91 @@
+import type { Task } from "@lethe/core/message";
+import type { Randomness } from "@lethe/core/randomness";
+import { memoryStore, openLethe } from "@lethe/device";
+import type { Device } from "./games.ts";
+import { createIssuer, type Issuer } from "./issuer.ts";
+import type { Subject } from "./subjects.ts";
+
+/** What the SDK is asked to count. */
+export const SDK_SUBJECT: Subject = { statistic: "occurrence", scheme: "lattice", mode: "one-server" };
+
+const TICKS = 32;
+const TICK_SECONDS = 300;
+const TICK_MS = 1000 * TICK_SECONDS;
+const WINDOW_MS = TICKS * TICK_MS;
+/** A window begins, in 2026. */
+const START_MS = 185_000 * WINDOW_MS;
+
+const METRIC = "it.happened";
+const TASK: Task = {
+  version: 1,
+  task: "intrusion",
+  tickSeconds: TICK_SECONDS,
+  ticks: TICKS,
+  graceSeconds: 60,
+  mode: "one-server",
+  scheme: "lattice",
+  minimumDevices: 1,
+  metrics: [{ name: METRIC, statistic: "occurrence", localEpsilon: 1 }],
+};
+
+/**
+ * Programs with the SDK, as they run on devices: what is stored, and when, is what it hands to its store. Its randomness is its own, so
+ * that a seed does not make these games the same.
+ */
+export function sdkMaker(random: Randomness): () => Promise<Device> {
+  const issuer = createIssuer(TASK, random);
+  return () => openSdk(issuer);
+}
+
+async function openSdk(issuer: Issuer): Promise<Device> {
+  const { server, task, operatorKey, fetch } = issuer;
+  let now = START_MS;
+  let saves: { readonly bytes: Uint8Array; readonly size: number; readonly at: number }[] = [];
+  let failure: unknown;
+  const store = memoryStore();
+  const lethe = await openLethe({
+    server,
+    task,
+    operatorKey,
+    fetch,
+    clock: () => now,
+    store: {
+      ...store,
+      save: (record, how) => {
+        saves.push({ bytes: upToState(record, issuer), size: record.length, at: (now % TICK_MS) / TICK_MS });
+        return store.save(record, how);
+      },
+    },
+    onProblem: (problem) => {
+      failure = problem;
+    },
+  });
+  await lethe.sendPending();
+  return {
+    // With the last the window ends, and the record becomes a report.
+    ticks: TICKS - 1,
+    parts: "coefficients",
+    live: async (tick, happens) => {
+      saves = [];
+      now = START_MS + (tick + 0.5) * TICK_MS;
+      if (happens) lethe.record(METRIC);
+      // What an event sets off, if it does, has had its time.
+      await lethe.sendPending();
+      const [memory] = lethe.inspect().memory;
+      now = START_MS + (tick + 1) * TICK_MS;
+      await lethe.sendPending();
+      // A device that does not count would tell nothing, and prove nothing.
+      if (!memory || saves.length === 0) throw new Error("the SDK does not count", { cause: failure });
+      return { dump: memory.ciphertexts, stored: saves };
+    },
+    close: () => lethe.close(),
+  };
+}
+
+const RECORD_HEADER_BYTES = 6;
+
+/** Without what comes after the ciphertexts, so that they end where a dump ends: the next window's keys, and zeros. */
+function upToState(record: Uint8Array, { publicKeysBytes, stateBytes }: Issuer): Uint8Array {
+  const head = new DataView(record.buffer, record.byteOffset, record.length).getUint32(2, true);
+  return record.slice(0, RECORD_HEADER_BYTES + head + publicKeysBytes + stateBytes);
+}

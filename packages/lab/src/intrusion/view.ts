@@ -1,0 +1,184 @@
+/** Something that was stored. */
+interface Version {
+  /** Up to where its ciphertexts end. */
+  readonly bytes: Uint8Array;
+  /** Of all of it, if there is more. */
+  readonly size?: number;
+  /** In parts of a tick. */
+  readonly at: number;
+}
+
+/** What an intruder has of one tick of a device. */
+export interface View {
+  /** The version that was stored last when the tick began. */
+  readonly before: Uint8Array;
+  /** The ciphertexts in memory at one moment, after the tick's events and before its write. */
+  readonly dump: Uint8Array;
+  /** What was stored in this tick. */
+  readonly stored: readonly Version[];
+  /** What ciphertexts consist of, which everybody knows: coefficients of 25 bits, or group elements of 32 bytes. */
+  readonly parts: "coefficients" | "elements";
+  /** Of the noise, its mean square, if whoever looks has the key. */
+  readonly noise?: number;
+}
+
+/** Each is a number that somebody could look at alone. */
+export const MEASURES = [
+  "sizes",
+  "times",
+  "equal bytes",
+  "equal bits",
+  "ones",
+  "entropy",
+  "entropy of differences",
+  "dump against storage",
+  "equal parts",
+  "noise",
+] as const;
+export type Measure = (typeof MEASURES)[number];
+
+const NIBBLES = 16;
+const HEAD_BYTES = 16;
+/** Besides: two more numbers of the dump, how often each half byte occurs in two places, and the first bytes. */
+export const FEATURES: number = MEASURES.length + 2 + 2 * NIBBLES + HEAD_BYTES;
+
+/** Fills in all features of a view, from `at` on. */
+export function measure(view: View, into: Float32Array, at: number): void {
+  const { before, dump, stored } = view;
+  const last = stored.at(-1)?.bytes ?? before;
+  const { dumpBefore, afterDump } = count(before, dump, last);
+  const alone = spectrumOf(bytesOfLast);
+  const changes = spectrumOf(bytesOfChanges);
+  const values: Record<Measure, number> = {
+    sizes: stored.reduce((sum, { bytes, size }) => sum + (size ?? bytes.length), 0),
+    times: stored.reduce((sum, { at: time }) => sum + time, 0),
+    "equal bytes": bytesOfChanges[0] as number,
+    "equal bits": -changes.ones,
+    ones: alone.ones,
+    entropy: alone.entropy,
+    "entropy of differences": changes.entropy,
+    "dump against storage": Math.max(dumpBefore.equalBytes, afterDump.equalBytes),
+    "equal parts": equalParts(view, dump, before) + equalParts(view, last, dump),
+    noise: view.noise ?? 0,
+  };
+  let to = at;
+  for (const name of MEASURES) into[to++] = values[name];
+  into[to++] = dumpBefore.differentBits;
+  into[to++] = afterDump.differentBits;
+  for (const { nibbles } of [alone, changes]) {
+    into.set(nibbles, to);
+    to += NIBBLES;
+  }
+  for (let i = 0; i < HEAD_BYTES; i++) into[to++] = last[i] ?? 0;
+}
+
+const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll("0", "").length);
+/** How often each byte occurs in the last version, and in what changed since the one before. */
+const bytesOfLast = new Uint32Array(256);
+const bytesOfChanges = new Uint32Array(256);
+
+interface Agreement {
+  readonly equalBytes: number;
+  readonly differentBits: number;
+}
+
+/**
+ * Compares all three bit by bit, aligned at the end, as what is stored has a header. In one pass, since there are hundreds of
+ * thousands of views: where the dump ends, the others go on alone.
+ */
+function count(before: Uint8Array, dump: Uint8Array, last: Uint8Array): Record<"dumpBefore" | "afterDump", Agreement> {
+  bytesOfLast.fill(0);
+  bytesOfChanges.fill(0);
+  const length = Math.min(before.length, last.length);
+  const common = Math.min(length, dump.length);
+  let [equalBefore, bitsBefore, equalAfter, bitsAfter] = [0, 0, 0, 0];
+  for (let left = length; left > 0; left--) {
+    const stored = last[last.length - left] as number;
+    const old = before[before.length - left] as number;
+    bytesOfLast[stored] = (bytesOfLast[stored] as number) + 1;
+    bytesOfChanges[stored ^ old] = (bytesOfChanges[stored ^ old] as number) + 1;
+    if (left > common) continue;
+    const inMemory = dump[dump.length - left] as number;
+    // 1 for 0, else 0.
+    equalBefore += ((inMemory ^ old) - 1) >>> 31;
+    equalAfter += ((inMemory ^ stored) - 1) >>> 31;
+    bitsBefore += ONES[inMemory ^ old] as number;
+    bitsAfter += ONES[inMemory ^ stored] as number;
+  }
+  return {
+    dumpBefore: { equalBytes: equalBefore, differentBits: bitsBefore },
+    afterDump: { equalBytes: equalAfter, differentBits: bitsAfter },
+  };
+}
+
+interface Spectrum {
+  readonly ones: number;
+  /** In bits a byte. */
+  readonly entropy: number;
+  /** How often the upper half of a byte is which. */
+  readonly nibbles: Uint32Array;
+}
+
+/** n·log₂ n: logarithms would take longer than all else. */
+const INFORMATION = Float64Array.from({ length: 1024 }, (_, n) => (n === 0 ? 0 : n * Math.log2(n)));
+
+function spectrumOf(counts: Uint32Array): Spectrum {
+  let [total, ones, information] = [0, 0, 0];
+  const nibbles = new Uint32Array(NIBBLES);
+  for (let byte = 0; byte < 256; byte++) {
+    const n = counts[byte] as number;
+    total += n;
+    ones += n * (ONES[byte] as number);
+    information += n < INFORMATION.length ? (INFORMATION[n] as number) : n * Math.log2(n);
+    nibbles[byte >> 4] = (nibbles[byte >> 4] as number) + n;
+  }
+  return { ones, entropy: total === 0 ? 0 : Math.log2(total) - information / total, nibbles };
+}
+
+/** Parts of two vectors of ciphertexts that are the same; of coefficients also those that differ by no more than fresh noise does. */
+function equalParts({ parts }: View, a: Uint8Array, b: Uint8Array): number {
+  return parts === "elements" ? equalElements(a, b) : nearCoefficients(a, b);
+}
+
+const ELEMENT_BYTES = 32;
+
+function equalElements(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length);
+  let equal = 0;
+  for (let end = 0; end + ELEMENT_BYTES <= length; end += ELEMENT_BYTES) {
+    let i = 1;
+    while (i <= ELEMENT_BYTES && a[a.length - end - i] === b[b.length - end - i]) i++;
+    if (i > ELEMENT_BYTES) equal++;
+  }
+  return equal;
+}
+
+const COEFFICIENT_BITS = 25;
+const MODULUS = 2 ** COEFFICIENT_BITS;
+/** Four standard deviations of an encryption's noise. */
+const NEAR = 512;
+
+function nearCoefficients(a: Uint8Array, b: Uint8Array): number {
+  // Eight of them at a time fill whole bytes.
+  const bytes = COEFFICIENT_BITS * Math.floor(Math.min(a.length, b.length) / COEFFICIENT_BITS);
+  const coefficients = (8 * bytes) / COEFFICIENT_BITS;
+  const [fromA, fromB] = [a.length - bytes, b.length - bytes];
+  let near = 0;
+  for (let i = 0; i < coefficients; i++) {
+    const bit = i * COEFFICIENT_BITS;
+    const difference = (wordAt(a, fromA, bit) - wordAt(b, fromB, bit) + NEAR) & (MODULUS - 1);
+    if (difference <= 2 * NEAR) near++;
+  }
+  return near;
+}
+
+/** The coefficient that begins at a bit, with what is above it. */
+function wordAt(bytes: Uint8Array, from: number, bit: number): number {
+  const at = from + (bit >> 3);
+  const word =
+    (bytes[at] as number) |
+    ((bytes[at + 1] as number) << 8) |
+    ((bytes[at + 2] as number) << 16) |
+    ((bytes[at + 3] as number) << 24);
+  return word >>> (bit & 7);
+}

@@ -1,0 +1,47 @@
+import type { Randomness } from "@lethe/core/randomness";
+
+export type Bit = 0 | 1;
+
+/**
+ * A locally pan-private counter as section 6 of the paper sees it: Initialize, State, Out and Estimate, bytes in and
+ * bytes out. What is built on it knows nothing else of it.
+ */
+export interface PanPrivateCounter {
+  readonly name: string;
+  /** T: how many updates a client makes before its output. */
+  readonly ticks: number;
+  initialize(random: Randomness): Client;
+  /** State: what the client stores after a tick in which something happened (1) or not (0). */
+  update(parameters: Uint8Array, state: Uint8Array, bit: Bit, random: Randomness): Uint8Array;
+  /** Out: the client's one message to the server, made from the state after the last tick. */
+  output(parameters: Uint8Array, state: Uint8Array, random: Randomness): Uint8Array;
+  /** Estimate: on how many of these clients something happened. Servers and outputs are in the same order. */
+  estimate(servers: readonly Uint8Array[], outputs: readonly Uint8Array[], random: Randomness): number;
+  /**
+   * Its accuracy: no less than the probability that, with something happening on all of the clients or on none, the
+   * estimate is nearer to the wrong one of the two.
+   */
+  mistakeBound(clients: number): number;
+}
+
+/** What Initialize sets up. The client's two parts are public; `server` is what only the server keeps. */
+interface Client {
+  readonly parameters: Uint8Array;
+  /** s₀ */
+  readonly state: Uint8Array;
+  readonly server: Uint8Array;
+}
+
+/** Odd, so that no vote is tied; the fewest for which all `bits` come out right but with this probability. */
+export function clientsFor(counter: Pick<PanPrivateCounter, "mistakeBound">, bits: number, failure: number): number {
+  const enough = (half: number): boolean => bits * counter.mistakeBound(2 * half + 1) <= failure;
+  let high = 1;
+  while (!enough(high)) high *= 2;
+  let low = 0;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (enough(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return 2 * low + 1;
+}
