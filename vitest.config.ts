@@ -7,6 +7,7 @@ const ONLY_EMBEDDED = [
   "cluster*",
   "development",
   "kill",
+  "news",
   "races",
   "two-servers-kill",
   "peer/malicious-leader",

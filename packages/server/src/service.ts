@@ -10,7 +10,7 @@ import type { Admin } from "./http/admin-routes.ts";
 import { type ApiParts, createApi } from "./http/api.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { describeApi } from "./http/openapi.ts";
-import { addOperations } from "./http/operations.ts";
+import { addOperations, reasonOf } from "./http/operations.ts";
 import { peerRoute } from "./http/peer-route.ts";
 import { createHttp } from "./http/server.ts";
 import { createTurns } from "./in-turn.ts";
@@ -159,7 +159,15 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     addOperations(app, {
       description: describeApi(routes, VERSION),
       metrics: common.metrics,
-      isReady: async () => !lastError() && (await database.query("SELECT 1")).length > 0,
+      whyNotReady: async () => {
+        try {
+          await database.query("SELECT 1");
+          const error = lastError();
+          return error && reasonOf(error);
+        } catch (error) {
+          return reasonOf(error as Error);
+        }
+      },
     });
     ends.push(() => closeHttp(app));
     const url = await app.listen({ host: options.host, port: options.port });
