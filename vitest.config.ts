@@ -10,6 +10,7 @@ const ONLY_EMBEDDED = [
   "news",
   "races",
   "two-servers-kill",
+  "peer/agreed-task",
   "peer/malicious-leader",
   "validity-oracle.stat",
   "window-time",
