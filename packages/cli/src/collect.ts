@@ -1,3 +1,4 @@
+import { LetheError } from "@lethe/core/error";
 import type { ReleaseOrWithheld } from "@lethe/core/message";
 import type { Command } from "commander";
 import { assemble, type Servers } from "./collect-assemble.ts";
@@ -6,7 +7,7 @@ import { operatorKey, serviceUrl, windowNumber } from "./options.ts";
 import { findOutcome, type Sought } from "./results-find.ts";
 import { type Format, printOutcome, refuseTwoFormats } from "./results-print.ts";
 import { describeState, whyWithheld } from "./results-text.ts";
-import type { Pending } from "./results-wait.ts";
+import { type Pending, withHindrance } from "./results-wait.ts";
 import { fetchManifest } from "./service-client.ts";
 
 interface CollectOptions extends Sought, Format, Servers {
@@ -46,19 +47,36 @@ async function collect(options: CollectOptions, command: Command): Promise<void>
   const outcome = await collected(options);
   const isReleased = outcome.status === "released";
   if (isReleased || options.json) printOutcome(outcome, options, mode);
-  if (!isReleased) throw failure(whyNot(outcome));
+  if (!isReleased) throw failure(await whyNot(outcome, options));
 }
 
 async function collected(options: CollectOptions): Promise<ReleaseOrWithheld | Pending> {
   const { leader, helper, task, wait } = options;
-  const { outcome: first } = await findOutcome(leader, task, options);
+  const hindrance = (): Promise<string | undefined> => helperAway(options);
+  const { outcome: first } = await findOutcome(leader, task, { ...options, hindrance });
   if (first.status !== "shared") return first;
   const { window } = first;
   const { outcome: second } = await findOutcome(helper, task, { window, ...(wait && { wait }) });
   return second.status === "shared" ? assemble(options, task, window, first.signed, second.signed) : second;
 }
 
-function whyNot(outcome: Exclude<ReleaseOrWithheld | Pending, { readonly status: "released" }>): string {
-  if (outcome.status === "pending") return `${describeState(outcome)}: wait for it with --wait`;
+/** The leader finishes no window without the helper. */
+async function helperAway({ helper, task }: CollectOptions): Promise<string | undefined> {
+  try {
+    await fetchManifest(helper, task);
+    return undefined;
+  } catch (error) {
+    // A refusal is an answer.
+    return error instanceof LetheError ? undefined : `the helper at ${helper} does not answer`;
+  }
+}
+
+async function whyNot(
+  outcome: Exclude<ReleaseOrWithheld | Pending, { readonly status: "released" }>,
+  options: CollectOptions,
+): Promise<string> {
+  if (outcome.status === "pending") {
+    return `${withHindrance(describeState(outcome), await helperAway(options))}: wait for it with --wait`;
+  }
   return `window ${outcome.window} of ${outcome.task}: ${whyWithheld(outcome)}`;
 }

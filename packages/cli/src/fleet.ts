@@ -26,10 +26,18 @@ export async function simulateFleet({ json, ...options }: FleetCommandOptions): 
     }),
   );
   const result = await unless("window-closed", running);
-  if (!result) throw failure(`the window ended before all ${devices} devices had reported: try fewer with --devices`);
+  if (!result) throw failure(tooLate(devices, manifest.minimumDevices));
   console.log(
     json ? JSON.stringify(result) : describe(result, resultsCommand(manifest, { server, window: result.window })),
   );
+}
+
+function tooLate(devices: number, minimumDevices: number): string {
+  const advice =
+    devices > minimumDevices
+      ? `try fewer with --devices, but not below the task's minimum, ${minimumDevices}`
+      : `fewer than the task's minimum, ${minimumDevices}, would not be released`;
+  return `the window ended before all ${devices} devices had reported: ${advice}; on a slow or busy machine try again, or use longer windows`;
 }
 
 function describe({ window, devices, truth }: FleetResult, next: string): string {

@@ -5,6 +5,8 @@ import { isFinished, nextToFinish } from "./window.ts";
 export interface Sought {
   readonly window?: number;
   readonly wait?: boolean;
+  /** What keeps a window from being done, if anything is known to. */
+  readonly hindrance?: () => Promise<string | undefined>;
 }
 
 export interface Found {
@@ -14,14 +16,14 @@ export interface Found {
 }
 
 /** What a service tells of a window; without one, the newest that it tells figures of, or else the next. */
-export async function findOutcome(server: string, task: string, { window, wait }: Sought): Promise<Found> {
+export async function findOutcome(server: string, task: string, { window, wait, hindrance }: Sought): Promise<Found> {
   if (window === undefined && !wait) {
     const found = await newestRelease(server, task);
     if (found) return found;
   }
   const number = window ?? (await nextToFinish(server, await fetchManifest(server, task))).window;
   const look = (): Promise<Told | Pending> => lookAt(server, task, number);
-  return { outcome: await (wait ? waitUntilTold(look) : look()), newer: [] };
+  return { outcome: await (wait ? waitUntilTold(look, hindrance) : look()), newer: [] };
 }
 
 /** The release of a window, or how far it is. */

@@ -1,7 +1,8 @@
 import type { Figure, Release } from "@lethe/core/message";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { toCsv } from "./results-csv.ts";
 import { describeOutcome, describeState } from "./results-text.ts";
+import { waitUntilTold } from "./results-wait.ts";
 
 const figure = (estimate: number, standardError: number): Figure => ({
   estimate,
@@ -85,6 +86,29 @@ describe("a release in words", () => {
       at(`is closed and being counted; ${reports}`),
     ]);
   });
+});
+
+it("waiting for a release says what keeps it, each time that changes", async () => {
+  const pending = {
+    status: "pending",
+    ...OUTCOME,
+    state: "closed",
+    closes: 100,
+    minimumDevices: 3,
+    refused: {},
+  } as const;
+  const outcomes = [pending, pending, RELEASE];
+  const hindrances = ["the helper does not answer", undefined];
+  const written: unknown[] = [];
+  vi.spyOn(process.stderr, "write").mockImplementation((line) => written.push(line) > 0);
+  const told = await waitUntilTold(
+    async () => outcomes.shift() ?? RELEASE,
+    async () => hindrances.shift(),
+  );
+  vi.restoreAllMocks();
+  expect(told).toBe(RELEASE);
+  const counted = "window 7 of t is closed and being counted; 1,200 reports so far, at least 3 needed";
+  expect(written).toEqual([`${counted}; the helper does not answer\n`, `${counted}\n`]);
 });
 
 describe("a release as CSV", () => {

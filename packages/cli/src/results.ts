@@ -31,7 +31,7 @@ pending (there is no release yet: how far the window is).`;
 async function results(task: string, options: ResultsOptions, command: Command): Promise<void> {
   const { server } = options;
   refuseTwoFormats(options, command);
-  await requireOneServer(server, task);
+  await requireOneServer(server, task, options);
   const { outcome, newer } = await findOutcome(server, task, options);
   if (outcome.status === "shared") throw new TypeError("a task of one server has no shares");
   if (!options.json && !options.csv) for (const line of describeNewer(newer)) console.log(line);
@@ -39,10 +39,11 @@ async function results(task: string, options: ResultsOptions, command: Command):
 }
 
 /** Neither of two servers has results. */
-async function requireOneServer(server: string, task: string): Promise<void> {
+async function requireOneServer(server: string, task: string, { window }: Sought): Promise<void> {
   const manifest = await fetchManifest(server, task);
   if (manifest.mode === "one-server") return;
-  throw failure(`${task} is counted by two servers, and neither has results alone: ${resultsCommand(manifest)}`);
+  const command = resultsCommand(manifest, window === undefined ? {} : { window });
+  throw failure(`${task} is counted by two servers, and neither has results alone: ${command}`);
 }
 
 function describeNewer(newer: readonly Told[]): string[] {

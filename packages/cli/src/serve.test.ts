@@ -71,6 +71,11 @@ describe("lethe serve", () => {
         "--peer-key",
         "ed25519:short",
       ],
+      [
+        "--peer-key is this helper's own operator key: give the leader's, which lethe key prints there",
+        { LETHE_PEER_SECRET: "a secret of leader and helper, and of nobody else" },
+        ...["--role", "helper", "--peer-key", service.operatorKey, "--key-file", service.keyFile],
+      ],
       ["the admin token is missing, which all tallies share: set LETHE_ADMIN_TOKEN", { DATABASE_URL: NO_DATABASE }],
       ["--data is for the embedded database, but DATABASE_URL is set", { DATABASE_URL: NO_DATABASE }, "--data", "new"],
       [

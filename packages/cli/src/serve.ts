@@ -209,7 +209,7 @@ function describe(
     ["helper", role === "leader" ? `${peer}, ${peerKey}` : undefined],
     ["leader", role === "helper" ? peerKey : undefined],
     ["data", data ?? "PostgreSQL, at DATABASE_URL"],
-    ["keys", keyFile && `${keyFile}   (back it up apart from the data)`],
+    ["keys", keyFile && `${keyFile}   (all secrets: never in a backup of the data)`],
     ["admin token", adminToken?.source],
   ];
   return [
@@ -223,7 +223,9 @@ function nextStep(role: Role, url: string, data: string | undefined, { source }:
   const isFound = source === "LETHE_ADMIN_TOKEN" || data === resolve(process.env.LETHE_DATA ?? DEFAULT_DATA);
   const where = url === DEFAULT_SERVER ? "" : ` --server ${url}`;
   const what = role === "helper" ? "agree" : "create";
-  return `${isFound || data === undefined ? "" : `LETHE_DATA=${quoted(data)} `}lethe task ${what} task.json${where}`;
+  const first = role === "leader" ? "once the helper's operator has agreed (lethe task agree there): " : "";
+  const folder = isFound || data === undefined ? "" : `LETHE_DATA=${quoted(data)} `;
+  return `${first}${folder}lethe task ${what} task.json${where}`;
 }
 
 /** For a shell. */

@@ -133,7 +133,9 @@ export async function reaching<T>(server: string, action: () => Promise<T>): Pro
     if (!(error instanceof TypeError) || !(error.cause instanceof Error)) throw error;
     const { code } = error.cause as NodeJS.ErrnoException;
     const why = code === undefined || code === "ECONNREFUSED" ? "" : ` (${code})`;
-    throw failure(`no service answers at ${server}${why}: start one with lethe serve`);
+    throw failure(
+      `no service answers at ${server}${why}: is the address right, and the service running (lethe serve)?`,
+    );
   }
 }
 

@@ -315,7 +315,8 @@ describe("what the user can mend ends with one line and exit code 2", () => {
 
   it("without a service", () => {
     const env = { LETHE_SERVER: "http://127.0.0.1:9", LETHE_ADMIN_TOKEN: "0123456789abcdef" };
-    const stderr = "error: no service answers at http://127.0.0.1:9: start one with lethe serve\n";
+    const stderr =
+      "error: no service answers at http://127.0.0.1:9: is the address right, and the service running (lethe serve)?\n";
     for (const args of [
       ["results", "editor-health"],
       ["results", "editor-health", "--wait", "--json"],
@@ -328,7 +329,7 @@ describe("what the user can mend ends with one line and exit code 2", () => {
       expect({ args, ...letheWith({ cwd: folder, env }, ...args) }).toEqual({ args, status: 2, stdout: "", stderr });
     }
     expect(letheWith({ cwd: folder, env }, "task", "types", "editor-health").stderr).toBe(
-      "error: there is no file editor-health, and no service answers at http://127.0.0.1:9: start one with lethe serve\n",
+      "error: there is no file editor-health, and no service answers at http://127.0.0.1:9: is the address right, and the service running (lethe serve)?\n",
     );
     for (const server of ["localhost:8080", "ftp://a.example", "http://", "http://a.example/?b"]) {
       const { status, stderr } = letheWith({}, "results", "editor-health", "--server", server);

@@ -1,26 +1,41 @@
 import type { Task } from "@lethe/core/message";
 import { requireAdminToken } from "./admin-token.ts";
-import { ask } from "./service-client.ts";
+import { ask, askJson } from "./service-client.ts";
 import { describeTask } from "./task-check.ts";
+import { shortenedNote } from "./task-create.ts";
 import { readTask } from "./task-file.ts";
 
-/** A helper counts what its own operator has read and agreed to, and nothing else that its leader makes. */
-export async function agreeToTask(
-  file: string,
-  { server, json }: { readonly server: string; readonly json?: boolean },
-): Promise<void> {
-  const task = readTask(file);
-  const token = requireAdminToken();
-  const absent = "is not a helper: give the address of one that runs with --role helper, with --server";
-  const request = { method: "POST", token, body: JSON.stringify(task), absent } as const;
-  await ask(server, "/v1/agreements", request);
-  console.log(json ? JSON.stringify({ agreed: true, task: task.task, version: task.version }) : describe(task, file));
+interface AgreeOptions {
+  readonly server: string;
+  readonly withdraw?: true;
+  readonly json?: boolean;
 }
 
-function describe(task: Task, file: string): string {
+const NO_HELPER = "is not a helper: give the address of one that runs with --role helper, with --server";
+
+/** A helper counts what its own operator has read and agreed to, and nothing else that its leader makes. */
+export async function agreeToTask(file: string, { server, withdraw, json }: AgreeOptions): Promise<void> {
+  const asked = readTask(file);
+  const { task, version } = asked;
+  const request = { method: "POST", token: requireAdminToken(), absent: NO_HELPER } as const;
+  if (withdraw) {
+    await ask(server, `/v1/agreements/${task}/${version}/withdraw`, request);
+    const withdrawn = `${task}, version ${version}: no longer agreed to; its leader cannot create it`;
+    console.log(json ? JSON.stringify({ agreed: false, task, version }) : withdrawn);
+    return;
+  }
+  const body = JSON.stringify(asked);
+  const { terms } = await askJson<{ terms: Task }>(server, "/v1/agreements", { ...request, body });
+  console.log(json ? JSON.stringify({ agreed: true, task, version, terms }) : describe(terms, asked, file));
+}
+
+function describe(terms: Task, asked: Task, file: string): string {
+  const note = shortenedNote(terms, asked);
+  const verdict = note.length === 0 ? "agreed to, exactly as it is in this file" : "agreed to, like this";
   return [
-    describeTask(task, "agreed to, exactly as it is in this file"),
+    describeTask(terms, verdict),
     "",
+    ...note.flatMap((line) => [line, "      its leader must run with --dev, too", ""]),
     `What it costs a device, and how wrong results will be: lethe plan --task ${file}`,
     `Next, by the leader's operator: lethe task create ${file}`,
   ].join("\n");

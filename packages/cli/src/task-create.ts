@@ -48,7 +48,7 @@ function describe({ isNew, manifest }: Created, asked: Task, file: string): stri
 }
 
 /** A service in development runs every task in seconds. */
-function shortenedNote({ ticks, tickSeconds, graceSeconds, minimumDevices }: Manifest, asked: Task): string[] {
+export function shortenedNote({ ticks, tickSeconds, graceSeconds, minimumDevices }: Task, asked: Task): string[] {
   if (
     ticks === asked.ticks &&
     tickSeconds === asked.tickSeconds &&

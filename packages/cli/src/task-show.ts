@@ -5,7 +5,7 @@ import { askJson, fetchManifest } from "./service-client.ts";
 import { count, formatTable } from "./table.ts";
 import { describeTask } from "./task-check.ts";
 import { inWords, utc } from "./time.ts";
-import { findStatus, oldestInGrace, runningWindow } from "./window.ts";
+import { findStatus, isUnfinished, oldestInGrace, runningWindow } from "./window.ts";
 
 interface Options {
   readonly server: string;
@@ -20,12 +20,23 @@ interface TaskSummary {
   readonly versions: readonly { readonly version: number; readonly fromWindow: number; readonly metrics: number }[];
 }
 
+interface TaskList {
+  readonly tasks: readonly TaskSummary[];
+  /** At a helper: what its leader may create and has not. */
+  readonly agreed?: readonly { readonly task: string; readonly version: number }[];
+}
+
 export async function listTasks({ server, json }: Options): Promise<void> {
   const token = requireAdminToken();
-  const { tasks } = await askJson<{ tasks: readonly TaskSummary[] }>(server, "/v1/tasks", { token });
-  if (json) console.log(JSON.stringify({ tasks }));
-  else if (tasks.length === 0) console.log("no tasks yet: lethe task create task.json");
-  else {
+  const { tasks, agreed } = await askJson<TaskList>(server, "/v1/tasks", { token });
+  if (json) {
+    console.log(JSON.stringify({ tasks, ...(agreed && { agreed }) }));
+    return;
+  }
+  if (tasks.length === 0) {
+    const next = agreed ? "agree" : "create";
+    console.log(`no tasks yet${agreed?.length ? "" : `: lethe task ${next} task.json`}`);
+  } else {
     const rows = tasks.flatMap(({ task, windowSeconds, window, versions }) =>
       versions.map(({ version, fromWindow, metrics }) => [
         task,
@@ -38,24 +49,32 @@ export async function listTasks({ server, json }: Options): Promise<void> {
     );
     console.log(formatTable(["task", "version", "metrics", "window of", "from window", "running window"], rows, 1));
   }
+  for (const { task, version } of agreed ?? []) console.log(`${task}, version ${version}: agreed, not created yet`);
 }
 
 export async function showTask(task: string, { server, json }: Options): Promise<void> {
   const manifest = await fetchManifest(server, task);
-  const windows = await openWindows(server, manifest);
+  const windows = await unfinishedWindows(server, manifest);
   console.log(json ? JSON.stringify({ manifest, windows }) : describe(manifest, windows));
 }
 
-const MOST_WINDOWS = 5;
+const MOST_OPEN = 5;
+/** How far back one is looked for that should be finished, and is not: because its helper is away, say. */
+const MOST_OVERDUE = 30;
 
-/** The next window, the running one, and those before it that take reports; newest first. */
-async function openWindows(server: string, manifest: Manifest): Promise<WindowStatus[]> {
+/** The next window, the running one, those before it that take reports, and those that wait to be finished; newest first. */
+async function unfinishedWindows(server: string, manifest: Manifest): Promise<WindowStatus[]> {
   const next = runningWindow(manifest) + 1;
-  const length = Math.min(next - oldestInGrace(manifest) + 1, MOST_WINDOWS);
+  const over = oldestInGrace(manifest) - 1;
+  const open = Array.from({ length: Math.min(next - over, MOST_OPEN) }, (_, i) => next - i);
+  const overdue = Array.from({ length: MOST_OVERDUE }, (_, i) => over - i);
   const found = await Promise.all(
-    Array.from({ length }, (_, i) => next - i)
+    [...open, ...overdue]
       .filter((window) => window >= 0)
-      .map((window) => findStatus(server, manifest.task, window)),
+      .map(async (window) => {
+        const status = await findStatus(server, manifest.task, window);
+        return status && (window > over || (await isUnfinished(server, status))) ? status : undefined;
+      }),
   );
   return found.filter((status) => status !== undefined);
 }

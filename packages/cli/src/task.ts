@@ -28,6 +28,7 @@ export function addTask(program: Command): void {
     .description("have a helper agree to a task, which its leader may then create; takes the admin token (see below)")
     .argument("<file>", "the task file, JSON: the same that the leader's operator has")
     .addOption(serverOption())
+    .option("--withdraw", "take the agreement back, unless the leader has created the task")
     .option("--json", "print JSON only")
     .addHelpText("after", ADMIN_HELP)
     .action(agreeToTask);

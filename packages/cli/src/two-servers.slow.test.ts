@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import type { Figure, Release } from "@lethe/core/message";
 import type { SignedShare } from "@lethe/core/two-server";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { eventually } from "../../server/test/eventually.ts";
 import { bin, environment, lethe, letheWith, type RunningService, START_TIMEOUT, startService } from "../test/lethe.ts";
 import { assemble } from "./collect-assemble.ts";
 import { peerOf } from "./peer.ts";
@@ -151,16 +152,32 @@ describe("a task of two servers", () => {
     expect(refusal(as("leader", "task", "create", "task.json"))).toContain("has not agreed to version 1 of shared");
     const agreed = as("helper", "task", "agree", "task.json");
     expect(agreed).toMatchObject({ status: 0, stderr: "" });
-    expect(agreed.stdout).toContain("shared, version 1: agreed to");
+    // What this helper runs in development, and not what is in the file.
+    expect(agreed.stdout).toContain(
+      "shared, version 1: agreed to, like this\nwindow of 5 seconds: 5 ticks of 1 second",
+    );
+    expect(agreed.stdout).toContain(
+      "\nnote: this service is for development: windows of 5 seconds, grace 5 seconds, at least 4 devices\n",
+    );
     expect(agreed.stdout).toContain("crashed  occurrence  sigma 0.5, of each server");
     expect(JSON.parse(as("helper", "task", "agree", "task.json", "--json").stdout)).toEqual({
       agreed: true,
       task: "shared",
       version: 1,
+      terms: { ...TASK, tickSeconds: 1, graceSeconds: 5, metrics: expect.any(Array) },
     });
+    expect(as("helper", "task", "list").stdout).toContain("\nshared, version 1: agreed, not created yet\n");
     const other = write("other.json", { ...TASK, minimumDevices: 3 });
-    expect(refusal(as("leader", "task", "create", other))).toContain("that says something else");
+    expect(refusal(as("leader", "task", "create", other))).toContain(
+      "that says something else: minimumDevices is 4 at the helper and 3 at the leader",
+    );
     expect(refusal(as("helper", "task", "agree", other))).toContain("was agreed to before and says something else");
+    const taken = write("taken.json", { ...TASK, task: "taken" });
+    expect(as("helper", "task", "agree", taken).status).toBe(0);
+    expect(as("helper", "task", "agree", taken, "--withdraw").stdout).toContain(
+      "taken, version 1: no longer agreed to",
+    );
+    expect(refusal(as("leader", "task", "create", taken))).toContain("has not agreed to version 1 of taken");
   });
 
   it("is agreed to at the helper, and made at the leader, by who has its token", () => {
@@ -203,9 +220,14 @@ describe("a task of two servers", () => {
   });
 
   it("has no results at either server, which say where they are", () => {
-    for (const refused of [as("leader", "results", "shared"), as("helper", "results", "shared", "--wait", "--json")]) {
-      expect(refusal(refused)).toBe(
-        `shared is counted by two servers, and neither has results alone: lethe collect --leader ${urlOf("leader")} --helper ${urlOf("helper")} --task shared`,
+    const command = `lethe collect --leader ${urlOf("leader")} --helper ${urlOf("helper")} --task shared --leader-key ed25519:… --helper-key ed25519:…`;
+    for (const [args, end] of [
+      [[], ""],
+      [["--wait", "--json"], ""],
+      [["--window", "7"], " --window 7 --wait"],
+    ] as const) {
+      expect(refusal(as("helper", "results", "shared", ...args))).toBe(
+        `shared is counted by two servers, and neither has results alone: ${command}${end}`,
       );
     }
   });
@@ -327,6 +349,26 @@ describe("a helper that is not there", () => {
     const file = write("second.json", { ...TASK, task: "second" });
     expect(refusal(as("leader", "task", "create", file))).toContain("the helper does not answer");
     expect(refusal(collect("--task", "shared"))).toContain("no service answers at");
+    const { windows } = JSON.parse(as("leader", "task", "show", "shared", "--json").stdout) as {
+      windows: { window: number; state: string }[];
+    };
+    const running = windows.find(({ state }) => state === "open")?.window;
+    expect(collect("--window", `${running}`).stderr).toContain(
+      `; the helper at ${urlOf("helper")} does not answer: wait`,
+    );
+    // What is over waits for the helper, however many windows ago.
+    const unfinished = await eventually(async () => {
+      const shown = as("leader", "task", "show", "shared").stdout;
+      return (shown.match(/ closed /g)?.length ?? 0) > 1 ? shown : undefined;
+    });
+    expect(unfinished).toMatch(new RegExp(`\n${running} +closed `));
+    const serve = (...args: string[]) =>
+      letheWith({ cwd: folder, env: SECRET }, "serve", "--role", "helper", "--data", "helper", "--port", "0", ...args);
+    expect(refusal(serve("--peer-key", keys.leader))).toContain("version 1 of shared was made with --dev");
+    const stranger = `ed25519:${"A".repeat(43)}`;
+    expect(serve("--dev", "--peer-key", stranger).stderr).toContain(
+      `error: task shared was signed by the leader key ${keys.leader}, and --peer-key says ${stranger}: is that the leader's`,
+    );
     const wrong = { LETHE_PEER_SECRET: "another secret than the leader has been given" };
     await start("helper", wrong, "--peer-key", keys.leader, "--port", port);
     expect(as("helper", "task", "agree", file).status).toBe(0);

@@ -34,13 +34,15 @@ export async function nextToFinish(server: string, task: Manifest): Promise<Wind
   for (let window = Math.max(0, oldestInGrace(task) - 1); window <= running; window++) {
     const status = await findStatus(server, task.task, window);
     if (!status) window = Math.max(window, task.fromWindow - 1);
-    else if (!isFinished(status) && (await willFinish(server, status))) return status;
+    else if (await isUnfinished(server, status)) return status;
   }
   return fetchStatus(server, task.task, Math.max(running + 1, task.fromWindow));
 }
 
-/** A window through which the service did not run is closed and never released. */
-async function willFinish(server: string, { task, window, state }: WindowStatus): Promise<boolean> {
+/** Whether there is still something to be told. A window through which the service did not run is closed and never released. */
+export async function isUnfinished(server: string, status: WindowStatus): Promise<boolean> {
+  if (isFinished(status)) return false;
+  const { task, window, state } = status;
   if (state !== "closed") return true;
   return unless(
     "window-closed",

@@ -15,3 +15,8 @@ export function shortened(task: Task): Task {
     minimumDevices: Math.min(task.minimumDevices, MINIMUM_DEVICES),
   };
 }
+
+/** A task as a service runs it. */
+export function asRun(task: Task, isDevelopment: boolean): Task {
+  return isDevelopment ? shortened(task) : task;
+}

@@ -1,24 +1,26 @@
 import { availableParallelism } from "node:os";
 import { LetheError } from "@lethe/core/error";
-import { decodeOperatorKey, type Task } from "@lethe/core/message";
+import type { Task } from "@lethe/core/message";
 import { noisedInvalidCount } from "@lethe/core/privacy";
 import { randomnessFrom } from "@lethe/core/randomness";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { shortened } from "./development.ts";
+import { asRun } from "./development.ts";
 import type { Admin } from "./http/admin-routes.ts";
 import { type ApiParts, createApi } from "./http/api.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { describeApi } from "./http/openapi.ts";
-import { addOperations } from "./http/operations.ts";
+import { addOperations, reasonOf } from "./http/operations.ts";
 import { peerRoute } from "./http/peer-route.ts";
 import { createHttp } from "./http/server.ts";
 import { createTurns } from "./in-turn.ts";
 import type { EnrolmentRules } from "./intake/admission.ts";
 import { type Intake, startIntake } from "./intake/intake.ts";
 import { requireToken } from "./intake/token.ts";
+import { requireNoDevelopmentTask } from "./peer/agreed-task.ts";
 import { createHelperClient, type Helper, type Peer } from "./peer/client.ts";
-import { addAgreement } from "./storage/agreements.ts";
+import { requirePeer, requireSameHelper, requireSignedByLeader } from "./peer/peer-keys.ts";
+import { addAgreement, openAgreements, removeAgreement } from "./storage/agreements.ts";
 import { measureBacklog } from "./storage/backlog.ts";
 import { openDataFolder } from "./storage/data-folder.ts";
 import type { Database } from "./storage/database.ts";
@@ -29,7 +31,7 @@ import { closeWindow, type WindowIdentity } from "./storage/windows.ts";
 import { createTask } from "./tally/create-task.ts";
 import { answerRequests, forwardTask } from "./tally/forward-task.ts";
 import type { KeyFile } from "./tally/key-file.ts";
-import { openKeys, publicKeyOf, requireSecrets, requireSignedBy } from "./tally/open-keys.ts";
+import { openKeys, requireSecrets, requireSignedBy } from "./tally/open-keys.ts";
 import { startTally, type Tally } from "./tally/tally.ts";
 import { startThreads, type Threads } from "./tally/threads.ts";
 import { openWindows } from "./tally/windows.ts";
@@ -116,7 +118,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
   for (const token of options.enrolment?.tokens ?? []) requireToken("an enrolment token", token);
   if (options.adminToken !== undefined) requireToken("the admin token", options.adminToken);
   const owner = role === "intake" ? undefined : requireOwner(options);
-  const peer = requirePeer(role, options.peer);
+  const peer = owner && (role === "leader" || role === "helper") && requirePeer(options.peer, role, owner.keyFile);
   const database = await openDatabase(options, role);
   const ends = [database.close];
   let ended: Promise<void> | undefined;
@@ -127,9 +129,11 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
   try {
     const keyFile = owner && (await openKeys(database, owner.keyFile, options.databaseUrl !== undefined));
     if (keyFile) ends.push(async () => keyFile.close());
-    const signer = peer && role === "helper" ? publicKeyOf(peer.operatorKey) : keyFile?.publicKey;
-    const tasks = createTaskRegistry(database, signer && requireSignedBy(signer));
+    const requireSigned = keyFile && requireSignedBy(keyFile.operatorKey);
+    const tasks = createTaskRegistry(database, peer && role === "helper" ? requireSignedByLeader(peer) : requireSigned);
     await tasks.refresh();
+    if (peer && role === "leader") requireSameHelper(tasks, peer);
+    if (role === "helper" && !options.development) await requireNoDevelopmentTask(database, tasks);
     const common: Common = { database, tasks, log, now: () => clock() / 1000, metrics: createMetrics() };
     if (keyFile) await requireSecrets(common, keyFile, options.abandonLostWindows ?? false);
     const takesReports = role !== "tally" && role !== "helper";
@@ -144,7 +148,8 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
       (options.adminToken !== undefined ? remoteAdmin(common, options.adminToken, intake, address) : undefined);
     const routes = createApi({ ...common, ...(intake && { intake }), ...(admin && { admin }) });
     if (vault && keyFile && peer && role === "helper") {
-      routes.push(peerRoute({ ...common, keyFile, peer, threads: vault.threads }));
+      const isDevelopment = options.development ?? false;
+      routes.push(peerRoute({ ...common, keyFile, peer, threads: vault.threads, isDevelopment }));
     }
     const app = createHttp({
       ...common,
@@ -159,7 +164,15 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     addOperations(app, {
       description: describeApi(routes, VERSION),
       metrics: common.metrics,
-      isReady: async () => !lastError() && (await database.query("SELECT 1")).length > 0,
+      whyNotReady: async () => {
+        try {
+          await database.query("SELECT 1");
+          const error = lastError();
+          return error && reasonOf(error);
+        } catch (error) {
+          return reasonOf(error as Error);
+        }
+      },
     });
     ends.push(() => closeHttp(app));
     const url = await app.listen({ host: options.host, port: options.port });
@@ -201,10 +214,9 @@ function startVault(
   const inTurn = createTurns();
   const common = { database, tasks, keyFile, ...(helper && { helper }) };
   const create = async (task: Task, asked: Readonly<Address>): ReturnType<Admin["createTask"]> => {
-    const made = development ? shortened(task) : task;
     // Devices reach the process that was asked, unless somebody has said otherwise.
     const url = asked.url ?? own.url ?? asked.listens;
-    const created = await inTurn(() => createTask({ ...common, url, now: now() }, made));
+    const created = await inTurn(() => createTask({ ...common, url, now: now() }, asRun(task, development)));
     await openWindows(database, tasks, keyFile, now(), invalidNoise);
     return created;
   };
@@ -256,7 +268,7 @@ function startVault(
 }
 
 /** What the admin can ask of a helper: its tasks and windows are its leader's to make. */
-function helperAdmin(database: Database, development: boolean): Admin {
+function helperAdmin(database: Database, isDevelopment: boolean): Admin {
   return {
     createTask: async () => {
       throw new LetheError(
@@ -267,9 +279,10 @@ function helperAdmin(database: Database, development: boolean): Admin {
     close: async () => {
       throw new LetheError("window-not-open", "a helper's windows close when its leader's do");
     },
-    agree: (task) => {
-      const agreed = development ? shortened(task) : task;
-      return addAgreement(database, { name: task.task, version: task.version, task: JSON.stringify(agreed) });
+    agreements: {
+      add: async (task) => ((await addAgreement(database, task)) ? asRun(task, isDevelopment) : undefined),
+      open: () => openAgreements(database),
+      withdraw: (task, version) => removeAgreement(database, task, version),
     },
   };
 }
@@ -278,20 +291,6 @@ function helperOf(peer: Peer | undefined, now: () => number): Helper & { url: st
   if (!peer?.url) throw new LetheError("bad-role", "a leader needs the address of its helper");
   const { url, operatorKey } = peer;
   return { ...createHelperClient({ ...peer, url }, now), url, operatorKey };
-}
-
-const LEAST_PEER_SECRET = 32;
-
-/** A secret that can be guessed would let anybody speak as the other. */
-function requirePeer(role: Role, peer: Peer | undefined): Peer | undefined {
-  if (role !== "leader" && role !== "helper") return undefined;
-  if (!peer)
-    throw new LetheError("bad-role", `role ${role} needs the other's operator key and the secret that both share`);
-  if (peer.secret.length < LEAST_PEER_SECRET) {
-    throw new LetheError("bad-role", `the secret of leader and helper has at least ${LEAST_PEER_SECRET} characters`);
-  }
-  decodeOperatorKey(peer.operatorKey, "the other server's operator key");
-  return peer;
 }
 
 /** What the admin can ask of a process without keys. */

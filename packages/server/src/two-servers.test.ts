@@ -6,13 +6,16 @@ import { askToEnrol } from "../test/device.ts";
 import { eventually } from "../test/eventually.ts";
 import { windowsIn } from "../test/key-file.ts";
 import { expectProblem } from "../test/problem.ts";
-import { closeByHand } from "../test/service.ts";
+import { ADMIN_TOKEN, asAdmin, closeByHand } from "../test/service.ts";
 import {
+  agree,
   collect,
   documentOf,
   enrolShared,
   makeTask,
   type Pair,
+  PEER_SECRET,
+  propose,
   SHARED_TASK,
   type SharedTask,
   sendShared,
@@ -21,6 +24,8 @@ import {
   startPair,
 } from "../test/two-servers.ts";
 
+/** Nobody has the secret half. */
+const NOBODYS_KEY = `ed25519:${"A".repeat(43)}`;
 const ROLES = ["leader", "helper"] as const satisfies readonly ServerRole[];
 
 let pair: Pair;
@@ -68,6 +73,10 @@ it("devices are counted by two servers, neither of which sees an answer", async 
   const helper = await shareOf(pair.helper, pair.keys.helper, "shared", window);
   expect(helper.reports).toEqual(leader.reports);
   expect([leader.enrolled, helper.enrolled, leader.invalid, helper.invalid]).toEqual([4, undefined, 1000, undefined]);
+  for (const role of ROLES) {
+    const line = { msg: "window finished", task: "shared", window, outcome: "released" };
+    expect(pair.logged[role]).toContainEqual(expect.objectContaining(line));
+  }
 });
 
 it("reports that cannot be opened count as no event, at both servers, and their number is told with noise", async () => {
@@ -117,7 +126,21 @@ describe("after the shares are made", () => {
         expect({ role, table, rows: rows.length }).toEqual({ role, table, rows: 0 });
       }
       await database.close();
-      await pair[role].restart({ port: role === "leader" ? 0 : helperPort });
+      // The keys that its tasks go by are those of both operators, and no others.
+      const [other, known] =
+        role === "leader" ? (["helper", "names"] as const) : (["leader", "was signed by"] as const);
+      const peer = {
+        url: role === "leader" ? pair.helper.url : "",
+        secret: PEER_SECRET,
+        operatorKey: pair.keys[other],
+      };
+      await expect(pair[role].restart({ peer: { ...peer, operatorKey: NOBODYS_KEY } })).rejects.toThrow(
+        `${known} the ${other} key ${pair.keys[other]}, and --peer-key says ${NOBODYS_KEY}`,
+      );
+      await expect(pair[role].restart({ peer: { ...peer, operatorKey: pair.keys[role] } })).rejects.toThrow(
+        `--peer-key is this ${role}'s own operator key`,
+      );
+      await pair[role].restart({ peer, port: role === "leader" ? 0 : helperPort });
       expect(await documentOf(pair[role], "erased", window)).toBe(documents[i]);
     }
   });
@@ -200,6 +223,24 @@ it("a helper answers neither devices nor an admin who wants tasks made or window
   const ofHelpers = ["/v1/agreements", "/v1/peer/{operation}/{task}/{window}"];
   expect(await paths("helper")).toEqual(expect.arrayContaining(ofHelpers));
   for (const path of await paths("leader")) expect(ofHelpers).not.toContain(path);
+});
+
+it("what a helper's operator has agreed to is seen, and can be taken back until the leader has made it", async () => {
+  const task = { ...SHARED_TASK, task: "agreed" };
+  const agreed = async (): Promise<unknown> =>
+    ((await (await asAdmin(pair.helper, "/v1/tasks")).json()) as { agreed: unknown }).agreed;
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const withdraw = (): Promise<Response> =>
+    fetch(`${pair.helper.url}/v1/agreements/agreed/1/withdraw`, { method: "POST", headers });
+  expect(await (await agree(pair, task)).json()).toEqual({ task: "agreed", version: 1, terms: task });
+  expect(await agreed()).toEqual([{ task: "agreed", version: 1 }]);
+  expect((await withdraw()).status).toBe(200);
+  expect(await agreed()).toEqual([]);
+  const { detail } = await expectProblem(await propose(pair, task), "bad-task");
+  expect(detail).toContain("has not agreed to version 1 of agreed");
+  await makeTask(pair, task);
+  expect(await agreed()).toEqual([]);
+  await expectProblem(await withdraw(), "unknown-task");
 });
 
 it("a helper keeps no window for ever: one that its leader does not finish is lost after a week", async () => {

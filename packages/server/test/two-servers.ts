@@ -36,6 +36,9 @@ import { askToEnrol, isSigned } from "./device.ts";
 import { eventually } from "./eventually.ts";
 import { ADMIN_TOKEN, startTestService, type TestService } from "./service.ts";
 
+/** As pino numbers levels. */
+const WARNING = 40;
+
 export const PEER_SECRET = "a secret that leader and helper share, and nobody else";
 
 /** Answers as good as exact, by both kinds of noise. */
@@ -67,8 +70,7 @@ export interface Servers {
   readonly keys: Readonly<Record<ServerRole, string>>;
 }
 
-/** What a server logged that somebody should look at. */
-interface Warning {
+interface LogLine {
   readonly level: number;
   readonly msg: string;
   readonly code?: string;
@@ -76,13 +78,16 @@ interface Warning {
   readonly operation?: string;
   readonly task?: string;
   readonly window?: number;
+  readonly outcome?: string;
 }
 
 export interface Pair extends Servers {
   readonly leader: TestService;
   readonly helper: TestService;
   readonly keyFiles: Readonly<Record<ServerRole, string>>;
-  readonly warnings: Readonly<Record<ServerRole, Warning[]>>;
+  readonly logged: Readonly<Record<ServerRole, LogLine[]>>;
+  /** Of those, what somebody should look at. */
+  readonly warnings: Readonly<Record<ServerRole, LogLine[]>>;
   remove(): Promise<void>;
 }
 
@@ -105,9 +110,15 @@ export async function startPair(
   const folder = mkdtempSync(join(tmpdir(), "lethe-pair-"));
   const files = makeKeyFiles(folder);
   const keys = { leader: files.leader.key, helper: files.helper.key };
-  const warnings: Record<ServerRole, Warning[]> = { leader: [], helper: [] };
-  const logOf = (role: ServerRole): Logger =>
-    pino({ level: "warn" }, { write: (line) => void warnings[role].push(JSON.parse(line) as Warning) });
+  const logged: Record<ServerRole, LogLine[]> = { leader: [], helper: [] };
+  const warnings: Record<ServerRole, LogLine[]> = { leader: [], helper: [] };
+  const logOf = (role: ServerRole): Logger => {
+    const write = (text: string): void => {
+      const line = JSON.parse(text) as LogLine;
+      for (const list of line.level >= WARNING ? [logged, warnings] : [logged]) list[role].push(line);
+    };
+    return pino({}, { write });
+  };
   const keysAhead = 6;
   const inside = { invalidNoise: () => 0, pollMilliseconds: 100, leaseSeconds: 1, ...internals };
   const helper = await startTestService(
@@ -138,6 +149,7 @@ export async function startPair(
     helper,
     keys,
     keyFiles: { leader: files.leader.path, helper: files.helper.path },
+    logged,
     warnings,
     remove: async () => {
       await leader.remove();

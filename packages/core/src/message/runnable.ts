@@ -92,6 +92,8 @@ function prefixed(prefix: string, check: () => unknown): void {
 function hint(unknown: UnknownField | undefined): string {
   if (unknown === undefined) return "";
   const { field, known } = unknown;
+  // Of two servers a metric can have another noise, and with it other fields.
+  if (field === "sigma" && known.includes("localEpsilon")) return `: it is with "noise":"servers", of two servers`;
   const [near] = [1, 2].flatMap((edits) => known.filter((name) => isNear(field, name, edits)));
   return near === undefined ? "" : `; did you mean ${near}?`;
 }

@@ -171,7 +171,10 @@ describe("a bad task is refused with a line that begins with the field", () => {
         "metrics[1].localEpsilonn is not a field of an occurrence metric; did you mean localEpsilon?",
       ],
       [{ ...mean, "local-epsilon": 1 }, 'metrics[1]["local-epsilon"] is not a field of a mean metric'],
-      [{ ...histogram, sigma: 1 }, "metrics[1].sigma is not a field of a histogram metric"],
+      [
+        { ...histogram, sigma: 1 },
+        'metrics[1].sigma is not a field of a histogram metric: it is with "noise":"servers", of two servers',
+      ],
       [{ ...histogram, localEpsilon: 50 }, "metrics[1].localEpsilon is a number from 0.000001 to 20, not 50"],
       [{ ...occurrence, localEpsilon: 0 }, "metrics[1].localEpsilon is a number from 0.000001 to 20, not 0"],
       [{ ...histogram, localEpsilon: "1" }, 'metrics[1].localEpsilon is a number, not "1"'],

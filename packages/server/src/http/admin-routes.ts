@@ -14,8 +14,18 @@ export interface Admin {
   readonly createTask: (task: Task) => Promise<{ version: TaskVersion; isNew: boolean }>;
   /** Closes a window before its time. */
   readonly close: (window: WindowIdentity) => Promise<void>;
-  /** Of a helper: agrees to a task that its leader may then make; false if it has agreed to another text. */
-  readonly agree?: (task: Task) => Promise<boolean>;
+  /** Of a helper. */
+  readonly agreements?: Agreements;
+}
+
+/** The tasks that a helper's operator agrees to, and its leader may then make. */
+interface Agreements {
+  /** The task as this helper will run it; undefined if it has agreed to another text of this version. */
+  readonly add: (task: Task) => Promise<Task | undefined>;
+  /** Those to tasks that the leader has not made. */
+  readonly open: () => Promise<readonly { readonly task: string; readonly version: number }[]>;
+  /** False if there is none, or the leader has made the task. */
+  readonly withdraw: (task: string, version: number) => Promise<boolean>;
 }
 
 const MOST_TASK_BYTES = 1_000_000;
@@ -26,9 +36,9 @@ export function adminRoutes(
   admin: Admin,
   { requireUploadOpen, status }: WindowLookup,
 ): Route<unknown>[] {
-  const { agree } = admin;
+  const { agreements } = admin;
   return [
-    ...(agree ? [agreementRoute(agree)] : []),
+    ...(agreements ? agreementRoutes(agreements) : []),
     route({
       method: "GET",
       path: "/v1/tasks",
@@ -37,7 +47,11 @@ export function adminRoutes(
       parameters: z.strictObject({}),
       answers: { 200: { description: "tasks", schema: schemas.tasks } },
       refusals: ["unauthorized", "bad-encoding"],
-      handle: async () => json(200, { tasks: tasks.names().map((name) => summarize(tasks.versions(name), now())) }),
+      handle: async () =>
+        json(200, {
+          tasks: tasks.names().map((name) => summarize(tasks.versions(name), now())),
+          ...(agreements && { agreed: await agreements.open() }),
+        }),
     }),
     route({
       method: "POST",
@@ -75,26 +89,45 @@ export function adminRoutes(
   ];
 }
 
-function agreementRoute(agree: (task: Task) => Promise<boolean>): Route<unknown> {
-  return route({
+function agreementRoutes({ add, withdraw }: Agreements): Route<unknown>[] {
+  const agreeing = route({
     method: "POST",
     path: "/v1/agreements",
     summary: "Agrees to a version of a task, which the leader may then make",
     admin: true,
     parameters: z.strictObject({}),
     body: { type: "application/json", most: MOST_TASK_BYTES, schema: schemas.task },
-    answers: { 200: { description: "agreed" } },
+    answers: { 200: { description: "agreed, to the task as this helper runs it" } },
     refusals: ["unauthorized", "bad-encoding", "wrong-size", "wrong-type", "bad-task"],
     handle: async ({ body }) => {
-      const task = parseTask(textOf(body));
-      if (task.mode !== "two-server") throw new LetheError("bad-task", "mode is two-server where there is a helper");
-      if (await agree(task)) return json(200, { task: task.task, version: task.version });
+      const asked = parseTask(textOf(body));
+      const { task, version, mode } = asked;
+      if (mode !== "two-server") throw new LetheError("bad-task", "mode is two-server where there is a helper");
+      const terms = await add(asked);
+      if (terms) return json(200, { task, version, terms });
       throw new LetheError(
         "bad-task",
-        `version ${task.version} of ${task.task} was agreed to before and says something else: raise it`,
+        `version ${version} of ${task} was agreed to before and says something else: raise it`,
       );
     },
   });
+  const withdrawing = route({
+    method: "POST",
+    path: "/v1/agreements/{task}/{version}/withdraw",
+    summary: "Takes an agreement back, unless the leader has made the task",
+    admin: true,
+    parameters: schemas.ofVersion,
+    answers: { 200: { description: "withdrawn" } },
+    refusals: ["unauthorized", "bad-encoding", "unknown-task"],
+    handle: async ({ parameters: { task, version } }) => {
+      if (await withdraw(task, version)) return json(200, { task, version });
+      throw new LetheError(
+        "unknown-task",
+        `there is no agreement to version ${version} of ${task} to take back, or the leader has made the task`,
+      );
+    },
+  });
+  return [agreeing, withdrawing];
 }
 
 function summarize(versions: readonly TaskVersion[], now: number): unknown {

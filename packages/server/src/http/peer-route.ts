@@ -1,6 +1,8 @@
 import { LetheError } from "@lethe/core/error";
+import { createNews } from "../news.ts";
 import { openRequest, type PeerRequest, requireSameTime, sealAnswer, sealRefusal } from "../peer/envelope.ts";
 import { ANSWERS, type HelperParts } from "../peer/helper.ts";
+import type { Operation } from "../peer/operation.ts";
 import { type Route, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
@@ -10,6 +12,12 @@ const MOST_BYTES = 4_000_000;
 /** What a leader asks its helper. Answers and refusals are under the secret that both share, so they are bytes, and all 200. */
 export function peerRoute(parts: HelperParts): Route<unknown> {
   const { secret } = parts.peer;
+  const news = createNews();
+  const note = (operation: Operation, task: string, window: number, { code, message: reason }: LetheError): void => {
+    // Who asks without the secret may be anybody, and asks for whatever they like.
+    const trouble = code === "unauthorized" ? code : `${operation} ${task} ${code} ${reason}`;
+    if (news.isNews(trouble)) parts.log.warn({ operation, task, window, code, reason }, "refused the leader");
+  };
   return route({
     method: "POST",
     path: "/v1/peer/{operation}/{task}/{window}",
@@ -24,10 +32,11 @@ export function peerRoute(parts: HelperParts): Route<unknown> {
         request = openRequest(secret, `${operation} ${task} ${window}`, body);
         requireSameTime(request, parts.now());
         const answer = await ANSWERS[operation](parts, task, window, request.payload);
+        if (news.over(`${operation} ${task} `)) parts.log.info({ operation, task }, "answers the leader again");
         return { status: 200, body: sealAnswer(secret, request.mac, answer) };
       } catch (error) {
         if (!(error instanceof LetheError)) throw error;
-        parts.log.warn({ operation, task, window, code: error.code, reason: error.message }, "refused the leader");
+        note(operation, task, window, error);
         // Who does not have the secret cannot be told under it.
         if (!request) throw error;
         return { status: 200, body: sealRefusal(secret, request.mac, error) };

@@ -26,6 +26,10 @@ export const ofWindow: z.ZodType<{ task: string; window: number }> = z.strictObj
   task: taskName,
   window: windowNumber,
 });
+export const ofVersion: z.ZodType<{ task: string; version: number }> = z.strictObject({
+  task: taskName,
+  version: windowNumber,
+});
 export const ofDevice: z.ZodType<{ task: string; window: number; device: string }> = z.strictObject({
   task: taskName,
   window: windowNumber,
@@ -163,6 +167,10 @@ export const tasks: z.ZodType<unknown> = z.strictObject({
       versions: z.array(z.strictObject({ version: whole, fromWindow: whole, metrics: whole })),
     }),
   ),
+  agreed: z
+    .array(z.strictObject({ task: taskName, version: whole }))
+    .exactOptional()
+    .describe("of a helper: what its leader may make and has not"),
 });
 
 export const problem: z.ZodType<Problem> = z.strictObject({

@@ -1,4 +1,4 @@
-import { LetheError } from "@lethe/core/error";
+import { LetheError, type LetheErrorCode } from "@lethe/core/error";
 import { encodeSignedManifest, type SignedManifest } from "@lethe/core/message";
 import { Unavailable } from "../storage/database.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
@@ -37,8 +37,19 @@ export interface Helper {
   verify(task: TaskVersion, window: PeerWindow, entries: readonly JobEntry[], sizes: JobSizes): Promise<Uint8Array[]>;
   /** The helper's share is made, and there for good, when this resolves: no more reports are counted. */
   finish(task: TaskVersion, window: PeerWindow, counted: Counted): Promise<void>;
+  /** How many requests it has done, so far: more than before if whatever was wrong between the servers is over. */
+  answered(): number;
   /** From which the points of queries are drawn. */
   verifyKey(task: string, window: number): Uint8Array;
+}
+
+/** Nobody answers at the helper's address, or something that cannot be its answer. */
+export class HelperUnavailable extends Unavailable {
+  readonly code: LetheErrorCode = "unreachable";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("the helper does not answer: try again", message, options);
+  }
 }
 
 /** A window, as the leader knows it. */
@@ -56,10 +67,14 @@ export function createHelperClient(
   now: () => number,
   ask: typeof fetch = fetch,
 ): Helper {
+  let done = 0;
+
   async function request(operation: string, name: string, number: number, payload: Uint8Array): Promise<Uint8Array> {
     const sealed = sealRequest(secret, `${operation} ${name} ${number}`, now(), payload);
     const response = await answered(`${url}/v1/peer/${operation}/${name}/${number}`, sealed);
-    return openAnswer(secret, macOfRequest(sealed), response);
+    const answer = openAnswer(secret, macOfRequest(sealed), response);
+    done++;
+    return answer;
   }
 
   async function answered(path: string, body: Uint8Array): Promise<Uint8Array> {
@@ -74,18 +89,17 @@ export function createHelperClient(
       });
       bytes = new Uint8Array(await response.arrayBuffer());
     } catch (error) {
-      throw new Unavailable("the helper does not answer: try again", `the helper at ${url} cannot be reached`, {
-        cause: error,
-      });
+      throw new HelperUnavailable(`the helper at ${url} cannot be reached`, { cause: error });
     }
     if (response.ok) return bytes;
     if (response.status === 401) {
       throw new LetheError("unauthorized", "the helper does not take this leader's secret: give both the same");
     }
-    throw new Unavailable("the helper does not answer: try again", `the helper at ${url} answered ${response.status}`);
+    throw new HelperUnavailable(`the helper at ${url} answered ${response.status}`);
   }
 
   return {
+    answered: () => done,
     verifyKey: (task, window) => verifyKeyOf(secret, task, window),
     propose: async (signed, name, version) => {
       await request("task", name, version, Buffer.from(encodeSignedManifest(signed)));

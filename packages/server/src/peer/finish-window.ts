@@ -45,10 +45,13 @@ export async function finishWindow(
   if (!agrees) {
     await giveUpWindow(database, task, row, Math.floor(now()));
     const detail = `leader and helper have counted different reports in window ${window} of ${name}: it is lost. Was one of them restored from a backup?`;
-    log.error({ task: name, window }, detail);
+    log.error({ task: name, window, code: "reports-differ", outcome: "lost" }, detail);
     throw new LetheError("reports-differ", detail);
   }
-  if (outcome) metrics.finished(outcome);
+  if (outcome) {
+    metrics.finished(outcome);
+    log.info({ task: name, window, outcome }, "window finished");
+  }
   await database.persist();
   return new Uint8Array();
 }

@@ -22,6 +22,8 @@ export interface HelperParts {
   readonly now: () => number;
   /** The leader. */
   readonly peer: Peer;
+  /** Then tasks run in windows of seconds, whatever their files say. */
+  readonly isDevelopment: boolean;
 }
 
 type Answer = (parts: HelperParts, name: string, number: number, payload: Uint8Array) => Promise<Uint8Array>;

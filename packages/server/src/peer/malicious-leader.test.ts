@@ -277,6 +277,15 @@ describe("finishing", () => {
   });
 });
 
+it("a task that names another helper's key is not taken, and it is said where to look", async () => {
+  const misled = Object.create(helper, { operatorKey: { value: files.leader.key } }) as TestService;
+  const named = leadAlone(misled, files.leader.path, { ...TASK, task: "misled" });
+  await expect(named).rejects.toMatchObject({
+    code: "task-differs",
+    message: `the leader's --peer-key, ${files.leader.key}, is not this helper's operator key: compare it with what lethe key prints at the helper`,
+  });
+});
+
 it("a new version of a task does not begin in windows that are there", async () => {
   const own = await lead("versions");
   await own.enrol();

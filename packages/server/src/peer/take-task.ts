@@ -1,43 +1,50 @@
-import { verify } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
-import { parseManifest, parseSignedManifest, type Task } from "@lethe/core/message";
+import { parseManifest, parseSignedManifest } from "@lethe/core/message";
 import { findAgreement } from "../storage/agreements.ts";
 import { lockKeyFile } from "../storage/locks.ts";
 import { addTask } from "../storage/tasks.ts";
 import { nextUnusedWindow } from "../storage/windows.ts";
-import { publicKeyOf } from "../tally/open-keys.ts";
+import { isSignedBy } from "../tally/open-keys.ts";
+import { requireAgreed } from "./agreed-task.ts";
 import type { HelperParts } from "./helper.ts";
 
 /** A task that this operator has agreed to, as the leader signed it. One under which nothing was done yet may be replaced. */
 export async function takeTask(
-  { database, tasks, keyFile, peer }: HelperParts,
+  { database, tasks, keyFile, peer, isDevelopment }: HelperParts,
   name: string,
   version: number,
   payload: Uint8Array,
 ): Promise<Uint8Array> {
   const signed = parseSignedManifest(Buffer.from(payload).toString("utf8"));
-  const key = publicKeyOf(peer.operatorKey);
-  if (!verify(null, Buffer.from(signed.manifest), key, signed.signature)) {
-    throw new LetheError("bad-signature", "the task is not signed by the leader's operator key that this helper knows");
+  if (!isSignedBy(peer.operatorKey, signed)) {
+    throw new LetheError(
+      "bad-signature",
+      `the task is not signed by ${peer.operatorKey}, which the helper's --peer-key says is the leader's: compare it with what ` +
+        "lethe key prints at the leader",
+    );
   }
   const { fromWindow, servers, ...task } = parseManifest(signed.manifest);
   const refuse = (what: string): never => {
     throw new LetheError("task-differs", what);
   };
   if (task.task !== name || task.version !== version) refuse("the manifest is of another task");
-  if (servers[1]?.key !== keyFile.operatorKey) refuse("the manifest names another helper's operator key");
-  if (servers[0]?.key !== peer.operatorKey) refuse("the manifest names another leader's operator key");
-  const agreed = await findAgreement(database, name, version);
-  if (agreed === undefined) {
-    return refuse(
-      `the helper has not agreed to version ${version} of ${name}: its operator says so with lethe task agree`,
+  const [leader, helper] = servers;
+  if (helper?.key !== keyFile.operatorKey) {
+    refuse(
+      `the leader's --peer-key, ${helper?.key}, is not this helper's operator key: compare it with what lethe key prints ` +
+        "at the helper",
     );
   }
-  if (agreed !== JSON.stringify(task satisfies Task)) {
-    refuse(`the helper has agreed to a version ${version} of ${name} that says something else`);
-  }
+  if (leader?.key !== peer.operatorKey) refuse("the manifest names another leader's operator key");
   await database.transaction(async (transaction) => {
     await lockKeyFile(transaction);
+    const agreement = await findAgreement(transaction, name, version);
+    if (agreement === undefined) {
+      return refuse(
+        `the helper has not agreed to version ${version} of ${name}: its operator says so with lethe task agree`,
+      );
+    }
+    requireAgreed(agreement, task, isDevelopment);
     await transaction.query(
       `DELETE FROM tasks WHERE name = $1 AND version = $2 AND manifest <> $3
        AND NOT EXISTS (SELECT 1 FROM windows WHERE task_id = tasks.id)`,

@@ -151,3 +151,8 @@ export function layoutsOf(task: Task): Pick<TaskVersion, "layout" | "shared" | "
   const layout = layoutOf(task);
   return { layout, reportBytes: reportBytes(layout) };
 }
+
+/** What both operators agree about; the rest is the leader's to say. */
+export function taskOf({ fromWindow, servers, ...task }: Manifest): Task {
+  return task;
+}

@@ -4,7 +4,7 @@ import { encodeManifest, type Manifest, parseManifest, type SignedManifest, type
 import type { Helper } from "../peer/client.ts";
 import { type Database, type Queryable, Unavailable } from "../storage/database.ts";
 import { lockKeyFile } from "../storage/locks.ts";
-import { addTask, layoutsOf, type TaskRegistry, type TaskVersion } from "../storage/tasks.ts";
+import { addTask, layoutsOf, type TaskRegistry, type TaskVersion, taskOf } from "../storage/tasks.ts";
 import { nextUnusedWindow } from "../storage/windows.ts";
 import { windowAt, windowSeconds } from "../window-time.ts";
 import type { KeyFile } from "./key-file.ts";
@@ -126,8 +126,4 @@ function requireSuccessor(last: Manifest, task: Task): void {
         `${windowSeconds(task)}: give the task a new name`,
     );
   }
-}
-
-function taskOf({ fromWindow, servers, ...task }: Manifest): Task {
-  return task;
 }

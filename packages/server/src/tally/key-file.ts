@@ -25,7 +25,6 @@ import { z } from "zod";
  */
 export interface KeyFile {
   readonly signingKey: KeyObject;
-  readonly publicKey: KeyObject;
   /** As devices pin it. */
   readonly operatorKey: string;
   /** Undefined if it was never made, or is destroyed. */
@@ -89,13 +88,11 @@ export function operatorKeyOf(path: string, { create }: { readonly create: boole
   return publicHalf(load(path).operator).operatorKey;
 }
 
-function publicHalf(operator: Secret<Uint8Array>): Pick<KeyFile, "signingKey" | "publicKey" | "operatorKey"> {
+function publicHalf(operator: Secret<Uint8Array>): Pick<KeyFile, "signingKey" | "operatorKey"> {
   const signingKey = ed25519(operator);
-  const publicKey = createPublicKey(signingKey);
-  const encoded = publicKey.export({ format: "jwk" }).x as string;
+  const encoded = createPublicKey(signingKey).export({ format: "jwk" }).x as string;
   return {
     signingKey,
-    publicKey,
     operatorKey: encodeOperatorKey(decodeBase64urlOf("a public key", 32, encoded)),
   };
 }

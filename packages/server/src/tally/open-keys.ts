@@ -52,15 +52,19 @@ export async function requireSecrets(
 }
 
 /** What is in the database may come from whoever can write to it. */
-export function requireSignedBy(key: KeyObject): (task: SignedManifest) => void {
-  return ({ manifest, signature }) => {
-    if (verify(null, Buffer.from(manifest), key, signature)) return;
+export function requireSignedBy(operatorKey: string): (task: SignedManifest) => void {
+  return (signed) => {
+    if (isSignedBy(operatorKey, signed)) return;
     throw new LetheError("bad-signature", "the database holds a task that this operator has not signed");
   };
 }
 
+export function isSignedBy(operatorKey: string, { manifest, signature }: SignedManifest): boolean {
+  return verify(null, Buffer.from(manifest), publicKeyOf(operatorKey), signature);
+}
+
 /** The key that an operator key stands for. */
-export function publicKeyOf(operatorKey: string): KeyObject {
+function publicKeyOf(operatorKey: string): KeyObject {
   const x = Buffer.from(decodeOperatorKey(operatorKey)).toString("base64url");
   return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
 }

@@ -1,6 +1,7 @@
 import { LetheError } from "@lethe/core/error";
 import type { Logger } from "pino";
 import { allOf } from "../all-of.ts";
+import { createNews } from "../news.ts";
 import type { Helper } from "../peer/client.ts";
 import { eraseWindow, giveUpWindow, releaseWindow } from "../release/finish.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
@@ -52,6 +53,22 @@ export function startTally(parts: TallyParts): Tally {
   let woken = false;
   let lastError: Error | undefined;
   let rest: (() => void) | undefined;
+  const news = createNews();
+  let answeredBefore = 0;
+
+  /** A round in which the helper had nothing to do does not tell that it is back. */
+  const wentWell = (): void => {
+    const answered = parts.helper?.answered();
+    const isBack = answered === undefined || answered > answeredBefore;
+    if (isBack && news.over()) parts.log.info("tally works again");
+  };
+
+  const failed = (error: Error): void => {
+    const { code, message: reason } = error as { code?: unknown; message: string };
+    answeredBefore = parts.helper?.answered() ?? 0;
+    if (news.isNews(`${code} ${reason}`)) parts.log.error({ code, reason }, "tally failed, trying again");
+    parts.onFailed();
+  };
 
   const pause = (): Promise<void> =>
     new Promise((resolve) => {
@@ -68,12 +85,11 @@ export function startTally(parts: TallyParts): Tally {
       try {
         if (await lookAround(parts, () => stopping)) woken = true;
         lastError = undefined;
+        wentWell();
         parts.onLooked();
       } catch (error) {
         lastError = error instanceof Error ? error : new Error(String(error));
-        const { code } = lastError instanceof LetheError ? lastError : {};
-        parts.log.error({ code, reason: lastError.message }, "tally failed, trying again");
-        parts.onFailed();
+        failed(lastError);
       }
       if (!stopping && (!woken || lastError)) await pause();
     }
