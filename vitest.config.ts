@@ -9,6 +9,7 @@ const ONLY_EMBEDDED = [
   "kill",
   "news",
   "races",
+  "two-servers-differ",
   "two-servers-kill",
   "peer/agreed-task",
   "peer/malicious-leader",
