@@ -29,8 +29,18 @@ const ONLY_EMBEDDED = [
   "tally/sealed-tally",
 ].map((name) => `${SERVER}/${name}.test.ts`);
 
-/** About the server, and what happens when it goes away. */
-const ONLY_POSTGRES = [`${SERVER}/storage/postgres.test.ts`];
+/** The form of requests and answers, whatever stores them: with PostgreSQL, which starts sooner, and with the embedded database in the slow run. */
+export const OF_ANY_STORE: string[] = [
+  "http/flood",
+  "http/metrics",
+  "http/refusals",
+  "intake/enrol",
+  "tally/create-task",
+  "tally/windows",
+].map((name) => `${SERVER}/${name}.test.ts`);
+
+/** And what is about the server, and what happens when it goes away. */
+const ONLY_POSTGRES = [...OF_ANY_STORE, `${SERVER}/storage/postgres.test.ts`];
 
 /** The one that compares times to limits, and a long one that keeps to one processor and runs beside it. */
 const TIMED = ["packages/lab/src/bench/bench.test.ts", "packages/core/src/estimate/estimate.stat.test.ts"];

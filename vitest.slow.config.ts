@@ -1,8 +1,9 @@
 import { defineConfig } from "vitest/config";
+import { OF_ANY_STORE } from "./vitest.config.ts";
 
 export default defineConfig({
   test: {
-    include: ["packages/*/src/**/*.slow.test.ts"],
+    include: ["packages/*/src/**/*.slow.test.ts", ...OF_ANY_STORE],
     testTimeout: 3_600_000,
     hookTimeout: 120_000,
   },

@@ -78,14 +78,14 @@ describe("lethe simulate", () => {
   }
 
   for (const [statistic, entries, ...args] of [
-    ["occurrence", 3, "--metrics", "3", "--devices", "80"],
-    ["histogram", 4, "--devices", "80"],
-    ["histogram", 3, "--devices", "80", "--edges", "0,1,4", "--mechanism", "unary"],
-    ["histogram", 3, "--devices", "80", "--edges", "0,1,4", "--mechanism", "per-bucket"],
-    ["mean", 1, "--devices", "80", "--sigma", "1", "--limit", "5"],
-    ["occurrence", 2, "--scheme", "elgamal", "--metrics", "2", "--devices", "20"],
-    ["histogram", 4, "--scheme", "elgamal", "--devices", "12"],
-    ["mean", 1, "--scheme", "elgamal", "--limit", "3", "--devices", "12"],
+    ["occurrence", 3, "--metrics", "3", "--devices", "30"],
+    ["histogram", 4, "--devices", "30"],
+    ["histogram", 3, "--devices", "30", "--edges", "0,1,4", "--mechanism", "unary"],
+    ["histogram", 3, "--devices", "30", "--edges", "0,1,4", "--mechanism", "per-bucket"],
+    ["mean", 1, "--devices", "30", "--sigma", "1", "--limit", "5"],
+    ["occurrence", 2, "--scheme", "elgamal", "--metrics", "2", "--devices", "6"],
+    ["histogram", 4, "--scheme", "elgamal", "--devices", "6"],
+    ["mean", 1, "--scheme", "elgamal", "--limit", "3", "--devices", "6"],
   ] as [string, number, ...string[]][]) {
     it(`${statistic} ${args.join(" ")}: every report opens, every figure within five standard errors`, () => {
       const result = simulate("--statistic", statistic, "--ticks", "6", "--rate", "0.2", "--seed", "1", ...args);
@@ -132,7 +132,7 @@ describe("lethe simulate", () => {
 
 describe("lethe demo", () => {
   it("--once --json: all three statistics, every figure near the truth", () => {
-    const { status, stdout } = lethe("demo", "--once", "--json", "--devices", "100");
+    const { status, stdout } = lethe("demo", "--once", "--json", "--devices", "60");
     expect(status).toBe(0);
     const result = JSON.parse(stdout) as {
       devices: number;

@@ -11,7 +11,8 @@ import { closeByHand, createTask, startTestService } from "../test/service.ts";
 /**
  * The validity oracle (docs/threat-model.md), run against the service: an intruder reads a device's stored state and
  * hijacks its one report. They turn the secret slot onto the canary and add the pattern, so that the report is valid exactly if the
- * event never happened, and then read the release.
+ * event never happened, and then read the release. A few windows show that the service keeps the rule; how little is left is measured
+ * in the lab (`attacks`), with thousands.
  */
 const random = randomnessFrom(globalThis.crypto);
 
@@ -81,20 +82,20 @@ async function attack(trials: number, invalidNoise: () => number): Promise<{ bit
 }
 
 it("if the number of invalid reports were published exactly, a hijacked report would tell the victim's bit", async () => {
-  const outcomes = await attack(20, () => 0);
+  const outcomes = await attack(8, () => 0);
   const right = outcomes.filter(({ bit, release }) => bit === release.invalid.estimate > 0).length;
   console.log(`without the rule the intruder is right in ${right} of ${outcomes.length} windows`);
-  // Where it happened the slot is uniform on 128 values, one of which passes: five misses in 20 have probability 4e-7.
-  expect(right).toBeGreaterThanOrEqual(36);
+  // Where it happened the slot is uniform on 128 values, one of which passes: four misses in 8 have probability 3e-7.
+  expect(right).toBeGreaterThanOrEqual(13);
 });
 
 it("with the rule the intruder can as well guess, and no device is missing from the release", async () => {
-  const outcomes = await attack(40, () => noisedInvalidCount(0, random));
+  const outcomes = await attack(16, () => noisedInvalidCount(0, random));
   // The best guess: more likely "it happened" the larger the number.
   const right = outcomes.filter(({ bit, release }) => bit === release.invalid.estimate > 0).length;
   console.log(`with the rule the intruder is right in ${right} of ${outcomes.length} windows`);
   // ε = 0.1 makes at most 52.5% of guesses right: outside these bounds with probability 1e-6.
-  expect(right).toBeGreaterThanOrEqual(18);
-  expect(right).toBeLessThanOrEqual(63);
+  expect(right).toBeGreaterThanOrEqual(3);
+  expect(right).toBeLessThanOrEqual(29);
   for (const { release } of outcomes) expect(release.received).toBe(4);
 });

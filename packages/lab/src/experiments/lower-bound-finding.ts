@@ -143,5 +143,8 @@ function figure(value: number): string {
 }
 
 function signed(value: number): string {
-  return value.toFixed(3).replace("-", "−");
+  return value
+    .toFixed(3)
+    .replace(/^-(0\.0*)$/, "$1")
+    .replace("-", "−");
 }
