@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +32,8 @@ it("ends with 1 and what tells, with 0 and what would have been found, or with 2
     quiet,
   );
   expect(told).toMatchObject({ status: 1 });
-  expect(told.stdout).toMatch(/distinguishable \(by .*p = \d/);
+  expect(told.stdout).toMatch(/distinguishable \(by .*p = \d.*in at most 1% of audits/);
+  expect(told.stdout).toContain("one byte (the byte at offset 8 of the last file)");
 
   const same = audit(
     "--with",
@@ -55,4 +57,14 @@ it("ends with 1 and what tells, with 0 and what would have been found, or with 2
   );
   expect(few).toMatchObject({ status: 2, stdout: "" });
   expect(few.stderr).toMatch(/^error: .*few has 2 devices, and fewer than 8 on each side prove nothing\n$/);
+});
+
+it("ends with 2, not with 1, after an accident: nobody reads how far it is", async () => {
+  const folders = ["one", "other"].map((name) => captured(name, 12, () => "the same"));
+  const [happened, nothing] = folders as [string, string];
+  const child = spawn(process.execPath, [LETHE, "audit", "--with", happened, "--without", nothing]);
+  child.stderr.destroy();
+  child.stdout.resume();
+  const [code] = (await once(child, "exit")) as [number];
+  expect(code).toBe(2);
 });

@@ -24,6 +24,11 @@ export function addAudit(program: Command): void {
 }
 
 function run(options: AuditOptions): void {
+  // Node would end with 1, which says that something was found.
+  process.on("uncaughtException", (error) => {
+    process.stderr.write(`error: ${error.stack ?? error.message}\n`);
+    process.exit(2);
+  });
   const result = audit(options.with, options.without, createProgress("captures"));
   console.log(options.json ? JSON.stringify(result) : describe(result));
   process.exitCode = result.verdict === "distinguishable" ? 1 : 0;
@@ -50,8 +55,11 @@ function explain({ verdict, tests, detectable, power, falseAlarms }: AuditResult
   const percent = (share: number): string => `${100 * share}%`;
   if (verdict === "distinguishable") {
     const telling = tests.filter(({ tells }) => tells);
-    const by = telling.map(({ distinguisher, probability }) => `${distinguisher}, p = ${figure(probability)}`);
-    return `${verdict} (by ${by.join("; by ")}); chance brings such a verdict in ${percent(falseAlarms)} of audits`;
+    const by = telling.map(
+      ({ distinguisher, where, probability }) =>
+        `${distinguisher}${where ? ` (${where})` : ""}, p = ${figure(probability)}`,
+    );
+    return `${verdict} (by ${by.join("; by ")}); chance brings such a verdict in at most ${percent(falseAlarms)} of audits`;
   }
   return (
     `${verdict}; an advantage of at least ${detectable.toFixed(2)} would have been found with ${percent(power)} probability\n` +

@@ -7,6 +7,7 @@ import { openLethe } from "@lethe/device";
 import { fileStore } from "@lethe/device/node";
 import { afterAll, describe, expect, it } from "vitest";
 import { audit } from "./audit.ts";
+import { deviceEntries, readCapture } from "./intrusion/captures.ts";
 import { createIssuer } from "./intrusion/issuer.ts";
 import { chanceOfAdvantage, detectableAdvantage, fewestFor, largestAdvantage } from "./intrusion/kolmogorov-smirnov.ts";
 import { bytesFrom } from "./simulated-servers.ts";
@@ -92,12 +93,30 @@ describe("an audit", () => {
         return folder;
       }),
     ) as [[string, string], [string, string]];
-    expect(telling(audit(...bit))).toContain("one bit");
+    const byBit = audit(...bit);
+    expect(telling(byBit)).toContain("one bit");
+    expect(byBit.tests.find(({ distinguisher }) => distinguisher === "one bit")?.where).toMatch(
+      /^bit 4 of the byte at offset 1234 of the last file( but one| but two)?$/,
+    );
     expect(telling(audit(...write))).toContain("number of versions");
   });
 
   const telling = ({ tests }: ReturnType<typeof audit>): string[] =>
     tests.filter(({ tells }) => tells).map(({ distinguisher }) => distinguisher);
+});
+
+describe("versions", () => {
+  it("come in the order of their numbers, and what begins with a dot is no device", () => {
+    const folder = join(root, "numbered");
+    const device = join(folder, "device");
+    mkdirSync(device, { recursive: true });
+    writeFileSync(join(folder, ".DS_Store"), "");
+    const names = ["1", "02", "2", "9", "10", "11", "100"];
+    for (const name of names.toReversed()) writeFileSync(join(device, name), name);
+    expect(deviceEntries(folder)).toEqual([device]);
+    const { versions } = readCapture(device);
+    expect(versions.map((bytes) => new TextDecoder().decode(bytes))).toEqual(names);
+  });
 });
 
 describe("an audit refuses", () => {
@@ -114,6 +133,16 @@ describe("an audit refuses", () => {
     expect(() => audit(join(good, "1"), good)).toThrow("is not a folder");
     expect(() => audit(good, good)).toThrow("both folders are the same");
     expect(() => audit(good, folder("few", 3))).toThrow("few has 3 devices, and fewer than 8 on each side");
+  });
+
+  it("names that are not UTF-8", () => {
+    const odd = folder("odd", 9);
+    writeFileSync(Buffer.concat([Buffer.from(`${odd}/caf`), Buffer.of(0xe9)]), "state");
+    expect(() => audit(odd, folder("even", 10))).toThrow("odd has a file whose name is not UTF-8 (café): rename it");
+  });
+
+  it("numbers that are none", () => {
+    expect(() => largestAdvantage([1, Number.NaN], [2])).toThrow("NaN cannot be compared");
   });
 
   it("links and devices without a file", () => {

@@ -10,7 +10,7 @@ export interface AuditResult {
   readonly devices: { readonly with: number; readonly without: number };
   /** Those that give devices away come first. */
   readonly tests: readonly AuditTest[];
-  /** Of devices that cannot be told apart, such a share of audits says that they can. */
+  /** Of devices that cannot be told apart, at most such a share of audits says that they can. */
   readonly falseAlarms: number;
   /** An advantage of this size in any of the numbers is found with probability `power`. */
   readonly detectable: number;
@@ -19,6 +19,8 @@ export interface AuditResult {
 
 export interface AuditTest {
   readonly distinguisher: string;
+  /** Which byte, or bit, of which file. */
+  readonly where?: string;
   /** Of the best threshold, in these captures. */
   readonly advantage: number;
   /** That chance alone brings this advantage, or more; at most. */
@@ -69,7 +71,7 @@ interface Device {
 
 /**
  * Whether what devices stored tells those on which something happened from those on which it did not. All tests are exact, and they all
- * hold together: where nothing can be told, something is found in one audit of a hundred.
+ * hold together: where nothing can be told, something is found in at most one audit of a hundred.
  */
 export function audit(withEvents: string, without: string, progress: (share: number) => void = () => {}): AuditResult {
   const folders = [deviceEntries(withEvents), deviceEntries(without)] as const;
@@ -81,12 +83,15 @@ export function audit(withEvents: string, without: string, progress: (share: num
   const [happened, nothing] = folders.map((paths) =>
     paths.map((path) => {
       const device = deviceOf(readCapture(path));
-      progress(++read / total);
+      progress((READING * ++read) / total);
       return device;
     }),
   ) as [Device[], Device[]];
-  return judge(happened, nothing);
+  return judge(happened, nothing, (share) => progress(READING + (1 - READING) * share));
 }
+
+/** Of the time, roughly; the rest is comparing. */
+const READING = 0.5;
 
 function requireEnough(folder: string, count: number): void {
   const fewest = fewestFor(LEVEL);
@@ -101,12 +106,23 @@ function deviceOf(capture: Capture): Device {
   };
 }
 
-function judge(happened: readonly Device[], nothing: readonly Device[]): AuditResult {
-  const tests = [
-    ...testNumbers(happened, nothing),
-    ...PLACES.map((what) => testPlaces(what, happened, nothing)),
-    testClassifier(happened, nothing),
-  ].toSorted((a, b) => a.probability - b.probability);
+function judge(
+  happened: readonly Device[],
+  nothing: readonly Device[],
+  progress: (share: number) => void,
+): AuditResult {
+  const parts = [
+    () => testNumbers(happened, nothing),
+    ...PLACES.map((what) => () => [testPlaces(what, happened, nothing)]),
+    () => [testClassifier(happened, nothing)],
+  ];
+  const tests = parts
+    .flatMap((part, i) => {
+      const found = part();
+      progress((i + 1) / parts.length);
+      return found;
+    })
+    .toSorted((a, b) => a.probability - b.probability);
   return {
     verdict: tests.some(({ tells }) => tells) ? "distinguishable" : "nothing found",
     devices: { with: happened.length, without: nothing.length },
@@ -146,9 +162,10 @@ function testNumbers(happened: readonly Device[], nothing: readonly Device[]): A
 
 function testPlaces(what: (typeof PLACES)[number], happened: readonly Device[], nothing: readonly Device[]): AuditTest {
   const strips = (devices: readonly Device[]) => devices.map((device) => device.strips);
-  const { a, b, places } = findTellingPlace(what, strips(happened), strips(nothing));
+  const { a, b, places, where } = findTellingPlace(what, strips(happened), strips(nothing));
   const tries = Math.max(1, places);
-  return test(what, a, b, detectableAdvantage(a.length, b.length, LEVEL / tries, POWER), tries);
+  const found = test(what, a, b, detectableAdvantage(a.length, b.length, LEVEL / tries, POWER), tries);
+  return { ...found, ...(where !== undefined && { where }) };
 }
 
 /** Learns from every second device, and is tested on the others. */

@@ -39,11 +39,16 @@ function ask<Job, Result>(thread: Worker, job: Job): Promise<Result> {
     const settle = (act: () => void): void => {
       thread.off("error", failing);
       thread.off("message", answering);
+      thread.off("exit", leaving);
       act();
     };
     const failing = (error: unknown): void => settle(() => reject(error));
     const answering = (outcome: Outcome<Result>): void =>
       settle(() => ("error" in outcome ? reject(new Error(outcome.error)) : resolve(outcome.result)));
+    // Without an error, as after `process.exit`: nobody would ever answer.
+    const leaving = (code: number): void =>
+      failing(new Error(`a thread ended with code ${code} before its job was done`));
+    thread.on("exit", leaving);
     thread.on("error", failing);
     thread.on("message", answering);
     thread.postMessage(job);

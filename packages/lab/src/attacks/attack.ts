@@ -37,7 +37,7 @@ export interface Score {
   readonly trials: number;
   /** The share of trials in which the bit was guessed right. */
   readonly recovered: number;
-  /** Wilson's for 95%, as if all trials were independent: of twins that are guessed alike it is wider than need be. */
+  /** Wilson's for 95%, as if all trials were independent. Twins are not: an advantage that this does not show may show in the pairs below. */
   readonly interval: readonly [low: number, high: number];
   /** Pairs of which both were guessed right, and both wrong: all others were guessed alike. */
   readonly bothRight: number;

@@ -7,8 +7,8 @@ import { capture, type Ledger, newDevice, sealWithoutNoise, storeAfterTick } fro
 
 /**
  * An intruder who holds a device's upload token sends its one report, shaped so that it is valid exactly if the event
- * never happened, and reads how many reports the release calls invalid. §4.5 of the design publishes that number only
- * with discrete Laplace noise.
+ * never happened, and reads how many reports the release calls invalid. Lethe publishes that number only with discrete Laplace noise
+ * (docs/threat-model.md).
  */
 export function validityOracle(ledger: Ledger): Attack {
   const { server, scheme, slot } = ledger;

@@ -1,10 +1,10 @@
 import { finalCount } from "./final-count.ts";
 
-/** Below which no ε-locally pan-private counter without cryptography can come, in devices; a bound that says nothing is 0. */
+/** Below which no ε-locally pan-private counter without cryptography comes for every number of events, in devices; a bound that says nothing is 0. */
 export interface LowerBounds {
   /** √(nT·e^ε)/(e^ε−1) [paper, thm:main_lb], whose constant is not stated and taken for 1, but at most n/2: always answering the middle is no worse. */
   readonly paper: number;
-  /** Proved for these very n, T and ε: see `vanTrees`. */
+  /** Proved for these very n, T and ε, on average over how likely the event is, hence for some likelihood: see `vanTrees`. */
   readonly vanTrees: number;
 }
 
@@ -19,6 +19,8 @@ export function lowerBounds(devices: number, ticks: number, flip: number): Lower
  * E[(θ̂−θ)²] ≥ 1/(n·E[I(θ)] + 4π²). The number of devices S strays from nθ by √n/2 at most, in the root of the mean square, so by the
  * triangle inequality an estimate of S is off by n/√(n·E[I] + 4π²) − √n/2 at least. A report is a function of the final count
  * [paper, lem:tv_small], which can only lower its information.
+ *
+ * All expectations are over θ, too: a counter may come below this where θ is what it was made for, but not for every θ.
  */
 function vanTrees(devices: number, information: number): number {
   return Math.max(0, devices / Math.sqrt(devices * information + 4 * Math.PI ** 2) - Math.sqrt(devices) / 2);

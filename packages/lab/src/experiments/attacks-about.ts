@@ -30,7 +30,8 @@ garbage.
 
 **How it is scored.** On twins: two devices that differ in the bit alone, in worlds whose coins fall alike wherever that can be arranged (the answers of others, the
 noise on counts). The attacker plays the same attack on both, knowing which rules hold. Who sees nothing that depends on the bit says the same of both twins and is right about exactly one: that is why figures behind a
-defence lie closer to 50% than those of independent trials would. Intervals are Wilson's, as for independent trials, and so wider than need be.
+defence lie closer to 50% than those of independent trials would. Intervals are Wilson's, as for independent trials: that one holds 50% does not mean that
+nothing is left. In pairs a smaller advantage shows, by how much more often both twins are guessed right than wrong, and where a defence is noise there is one: the validity oracle's is seen there, as its ${bestGuess(INVALID_COUNT_EPSILON / 2)} allows.
 
 **What it does not show.** That the defences are all one needs; and one thing they leave: a hijacked report may still answer what the intruder
 likes, once, in the device's own name. The noise of the other devices covers that, and copies do not add to it

@@ -90,7 +90,19 @@ describe("an attack", () => {
     expect(isAsClaimed(await sayingOf(blind, blind, 300))).toBe(false);
     // Of 200 trials the interval is too wide to say.
     expect(isAsClaimed(await sayingOf(knows, blind, 100))).toBe(false);
-    expect(present([await sayingOf(knows, blind, 300)]).reading).toContain("every interval holds 50%");
+    const { reading } = present([await sayingOf(knows, blind, 300)]);
+    expect(reading).toContain("every interval, as for independent trials, holds 50%");
+    expect(reading).toContain("said the same of both twins in all 300 pairs");
+  });
+
+  it("that is right about both twins a little more often is seen in the pairs, where the interval holds 50%", async () => {
+    let pair = 0;
+    const leaks = { play: () => (pair++ % 30 ? blind : knows).play() };
+    const finding = { ...(await sayingOf(knows, blind, 300)), withDefence: await score(leaks, true, 570, random) };
+    expect(isAsClaimed(finding)).toBe(true);
+    const { reading } = present([finding]);
+    expect(reading).toContain("key averaging was right about both in 19 and wrong about both in 0 of 570");
+    expect(reading).toContain("seen to be better than a coin (key averaging)");
   });
 
   it("that tells one pair in twelve apart is noticed", async () => {

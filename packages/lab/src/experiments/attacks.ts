@@ -1,4 +1,5 @@
 import { type Attack, type AttackName, createAttacks, type Score, score } from "../attacks/index.ts";
+import { shareInterval } from "../intrusion/exact-binomial.ts";
 import { type Plot, renderSvg } from "../plot/index.ts";
 import { ABOUT } from "./attacks-about.ts";
 import type { Experiment, Finding, Surroundings, Table } from "./experiment.ts";
@@ -24,7 +25,10 @@ const FULL_SIZE: AttacksSize = {
   "double query": { withoutDefence: 50, withDefence: 200 },
 };
 
-/** What is claimed: without its defence an attack is right this often at least, and with it not seen to be better than a coin. */
+/**
+ * What is claimed: without its defence an attack is right this often at least; and with it an interval as of independent trials holds 50% and
+ * ends below this. Pairs of twins tell more: in them the small advantage shows that the noise leaves, and the reading says how often.
+ */
 const LEAST_WITHOUT = 0.99;
 const MOST_WITH = 0.56;
 
@@ -88,17 +92,40 @@ function readingOf(findings: readonly AttackFinding[]): string {
   const list = (of: "withoutDefence" | "withDefence"): string =>
     findings.map((finding) => `${percent(finding[of].recovered)} (${finding.name})`).join(", ");
   const failed = findings.filter((finding) => !isAsClaimed(finding)).map(({ name }) => name);
-  const pairs = findings.reduce((sum, { withDefence }) => sum + withDefence.trials / 2, 0);
-  const apart = (how: "bothRight" | "bothWrong"): number =>
-    findings.reduce((sum, { withDefence }) => sum + withDefence[how], 0);
   const verdict =
     failed.length === 0
-      ? "Each attack works without its defence, and with it every interval holds 50% and ends below 56%."
+      ? "Each attack works without its defence, and with it every interval, as for independent trials, holds 50% and ends below 56%."
       : `That is not what we claim of: ${failed.join(", ")}. Without its defence an attack should be right in 99% of trials at least, and with it the interval should hold 50% and end below 56%.`;
   return (
     `Without its defence an attack guessed the bit right in ${list("withoutDefence")} of trials; with it in ${list("withDefence")}. ${verdict} ` +
-    `Of ${pairs} pairs of twins behind the defences, the attackers said the same of both in ${pairs - apart("bothRight") - apart("bothWrong")}, were right about both in ${apart("bothRight")} and wrong about both in ${apart("bothWrong")}.`
+    readPairs(findings)
   );
+}
+
+/** Twins see more than intervals do: who learns nothing says the same of both. */
+function readPairs(findings: readonly AttackFinding[]): string {
+  const pairs = findings.reduce((sum, { withDefence }) => sum + withDefence.trials / 2, 0);
+  const apart = findings.filter(({ withDefence }) => withDefence.bothRight + withDefence.bothWrong > 0);
+  if (apart.length === 0) {
+    return `Behind the defences the attackers said the same of both twins in all ${pairs} pairs.`;
+  }
+  const each = apart.map(
+    ({ name, withDefence: { bothRight, bothWrong, trials } }) =>
+      `${name} was right about both in ${bothRight} and wrong about both in ${bothWrong} of ${trials / 2}`,
+  );
+  const others = apart.length < findings.length ? "; the others said the same of both in all of theirs" : "";
+  const seen = apart.filter(({ withDefence }) => isBetterInPairs(withDefence)).map(({ name }) => name);
+  const verdict =
+    seen.length === 0
+      ? "By these pairs none is seen to be better than a coin, though the noise of a defence leaves a small advantage."
+      : `By these pairs an attacker is seen to be better than a coin (${seen.join(", ")}): that is the advantage which noise leaves, of a defence or of the victim's own answer; where there is no noise it would be a leak.`;
+  return `Of ${pairs} pairs of twins behind the defences, ${each.join("; ")}${others}. ${verdict}`;
+}
+
+/** Of the pairs in which twins were told apart, as many were right as coins bring in one run of 200 at most. */
+function isBetterInPairs({ bothRight, bothWrong }: Score): boolean {
+  const [low] = shareInterval(bothRight + bothWrong, bothRight, 0.01);
+  return low > 0.5;
 }
 
 /** Those that get better the more the attacker spends. */

@@ -4,6 +4,8 @@ import type { Randomness } from "@lethe/core/randomness";
 export interface Experiment {
   /** What is claimed, by whom, and how it is tested: a few paragraphs of Markdown for a reader who is new to it. */
   readonly about: string;
+  /** Throws if something is missing that it needs, before any work is done. */
+  check?(): Promise<void>;
   /** At its full size, which takes two minutes at most on two processors. */
   run(surroundings: Surroundings): Promise<Finding>;
 }

@@ -1,6 +1,6 @@
 import { seededRandomnessForTests } from "@lethe/core/randomness";
 import { beforeAll, describe, expect, it } from "vitest";
-import { describeFhe, type FheResult, type FheRow, runFhe } from "./fhe.ts";
+import { describeFhe, type FheResult, type FheRow, fhe, runFhe } from "./fhe.ts";
 
 /** Keys far too small to protect anything, so that TFHE is 25 times faster than it should be; what holds here holds all the more. */
 describe("fhe", () => {
@@ -12,6 +12,10 @@ describe("fhe", () => {
     );
   });
   const row = (name: string): FheRow => result.rows.find(({ system }) => system === name) as FheRow;
+
+  it("knows beforehand that what it needs is installed", async () => {
+    await expect(fhe.check?.()).resolves.toBeUndefined();
+  });
 
   it("measures every system with the same fields, and TFHE counts what happened", () => {
     expect(result.rows.map(({ system }) => system)).toEqual([
@@ -35,8 +39,13 @@ describe("fhe", () => {
 
   it("says so, and says if it were otherwise", () => {
     const [tfhe, ...lethe] = result.rows as [FheRow, ...FheRow[]];
-    expect(describeFhe({ rows: [{ ...tfhe, updateMicroseconds: 1e9 }, ...lethe] })).toContain("Overkill it is");
-    const quick = describeFhe({ rows: [{ ...tfhe, updateMicroseconds: 1, correct: false }, ...lethe] });
+    const describe = (first: FheRow): string => describeFhe({ ...result, rows: [first, ...lethe] });
+    expect(describe(tfhe)).toContain("found in the state of “TFHE, one bit”");
+    expect(describe({ ...tfhe, stateBytes: 1e9 })).toMatch(/state is larger, too: TFHE's smallest is [\d,]+ times/);
+    expect(describe({ ...tfhe, stateBytes: 1 })).toMatch(/state is not always larger: TFHE's smallest is 0/);
+    expect(describe(tfhe)).toContain(`Node ${process.versions.node}`);
+    expect(describe({ ...tfhe, updateMicroseconds: 1e9 })).toContain("Overkill it is");
+    const quick = describe({ ...tfhe, updateMicroseconds: 1, correct: false });
     expect(quick).toContain("The claim does NOT hold here");
     expect(quick).toContain("WRONG: TFHE, one bit");
   });

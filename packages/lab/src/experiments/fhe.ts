@@ -1,3 +1,4 @@
+import { cpus } from "node:os";
 import type { EncryptedCounting } from "../fhe/counting.ts";
 import { createLetheCounting } from "../fhe/lethe-counting.ts";
 import { loadNodeTfhe } from "../fhe/node-tfhe.ts";
@@ -41,6 +42,8 @@ export interface FheRow {
 
 export interface FheResult {
   readonly rows: readonly FheRow[];
+  /** Whose times they are. */
+  readonly machine: string;
 }
 
 export async function runFhe(size: FheSize, { random, progress }: Surroundings): Promise<FheResult> {
@@ -60,7 +63,11 @@ export async function runFhe(size: FheSize, { random, progress }: Surroundings):
     rows.push(measure(create, count));
   }
   progress(1);
-  return { rows };
+  return { rows, machine: thisMachine() };
+}
+
+function thisMachine(): string {
+  return `${cpus()[0]?.model.trim() || "unknown processor"}, Node ${process.versions.node}`;
 }
 
 /** Something happens in every tick that is timed. */
@@ -104,8 +111,9 @@ function fheTable({ rows }: FheResult): Table {
   };
 }
 
-export function describeFhe({ rows }: FheResult): string {
+export function describeFhe({ rows, machine }: FheResult): string {
   const wrong = rows.filter(({ correct }) => correct === false).map(({ system }) => system);
+  const checked = rows.filter(({ correct }) => correct).map(({ system }) => `“${system}”`);
   const lethe = rows.filter(({ system }) => system.startsWith("Lethe"));
   const tfhe = rows.filter((row) => !lethe.includes(row));
   /** The least of TFHE's to the most of Lethe's. */
@@ -116,14 +124,16 @@ export function describeFhe({ rows }: FheResult): string {
   const day = (among: readonly FheRow[]): string =>
     among.map((row) => `${rough((row.updateMicroseconds * TICKS_A_DAY) / 1e6)} s (${row.system})`).join(", ");
   return [
-    wrong.length === 0 ? "TFHE's states held what had happened." : `These states were WRONG: ${wrong.join(", ")}.`,
+    wrong.length === 0
+      ? `What had happened was found in the state of ${checked.join(", ")}.`
+      : `These states were WRONG: ${wrong.join(", ")}.`,
     `${time > 1 && keys > 1 ? "Overkill it is" : "The claim does NOT hold here"}: the cheapest update under TFHE takes ${rough(time)} times as long as Lethe's dearest, and its smallest keys are ${rough(keys)} times as large as Lethe's largest.`,
-    `A counter's state is ${states > 1 ? "larger too" : "not always larger: TFHE's smallest is"} ${rough(states)} times the size of Lethe's largest.`,
+    `A counter's state is ${states > 1 ? "larger, too" : "not always larger"}: TFHE's smallest is ${rough(states)} times the size of Lethe's largest.`,
     `A day of five-minute ticks keeps a processor busy for ${day(tfhe)}; ${day(lethe)}.`,
     ...tfhe.flatMap(({ system, onlyPart }) =>
       onlyPart === undefined ? [] : [`Of “${system}” only a part is timed: ${onlyPart}.`],
     ),
-    "The times are of this machine, in JavaScript and WebAssembly; native code would be faster for all of them.",
+    `The times are of one machine (${machine}), in JavaScript and WebAssembly; native code would be faster for all of them.`,
   ].join(" ");
 }
 
@@ -163,6 +173,7 @@ all. Lethe's counters can do far less than TFHE's, of course. That is the point:
 
 export const fhe: Experiment = {
   about: ABOUT,
+  check: async () => void (await loadNodeTfhe()),
   run: async (surroundings): Promise<Finding> => {
     const result = await runFhe(DEFAULT_SIZE, surroundings);
     return {

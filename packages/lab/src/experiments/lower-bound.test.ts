@@ -44,13 +44,13 @@ it("every error is what theory says, and none is biased", () => {
   }
 });
 
-it("the JSON has what was agreed on, and the reading says so if a slope is another", () => {
+it("the JSON has the slopes and all points, and the reading says so if a slope is another", () => {
   const { json, reading, svg } = describeLowerBound(result);
   const { slopes, points } = json as { slopes: Record<string, number>; points: Record<string, number>[] };
   expect(slopes.informationTheoretic).toBeTypeOf("number");
   expect(slopes.lethe).toBeTypeOf("number");
   expect(points.map(({ T }) => T)).toEqual([1, 8, 64]);
-  expect(reading).not.toMatch(/NOT|CANNOT/);
+  expect(reading).not.toMatch(/NOT|BELOW/);
   expect(svg).toMatch(/^<svg/);
   const { fits } = result;
   const broken = { ...result, fits: { ...fits, lethe: fits.informationTheoretic } };

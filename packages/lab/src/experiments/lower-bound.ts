@@ -26,7 +26,7 @@ export interface LowerBoundSize {
 
 const FULL: LowerBoundSize = {
   ticks: [1, 4, 16, 64, 256, 1024],
-  devices: 14_000,
+  devices: 20_000,
   runs: 250,
   lethe: { fleet: 16, metrics: 960, fleets: 4 },
 };
@@ -44,7 +44,7 @@ export interface LowerBoundPoint extends Errors {
   readonly theory: Errors;
   /** Mean error over its own standard error. */
   readonly bias: Errors;
-  /** The paper's, with constant 1 and at most devices/2; and van Trees'. */
+  /** The paper's, with constant 1 and at most devices/2; and van Trees', which is about an average over how many devices have the event. */
   readonly lowerBound: number;
   readonly vanTrees: number;
 }
@@ -178,10 +178,10 @@ counters, so a fleet of a few devices with many metrics gives many independent c
 
 Two lower bounds stand beside them. The paper's, which leaves its constant open: it is drawn with 1, and cut at n/2, because always
 answering "half of them" is never worse than that (the paper forgets this minimum). And one with all constants, by van Trees' inequality: if
-the event happens with an unknown probability θ, n final counts hold only so much Fisher information about θ, so the root of the mean square error is at least n/√(n·Ī + 4π²) − √n/2. It is proved in \`packages/lab/src/baseline/bounds.ts\`.
+the event happens with an unknown probability θ, n final counts hold only so much Fisher information about θ, so the root of the mean square error is at least n/√(n·Ī + 4π²) − √n/2. That is the error averaged over θ, and so a bound for some θ, not for every one. Here θ is one in ten; the errors of the first counter and of Lethe are the same for every θ, so they may be compared with it. It is proved in \`packages/lab/src/baseline/bounds.ts\`.
 
 One device in ten has the event, once, at a random tick. All run at ε = ln 3: a bit is told wrongly once in four times. The event's tick must be random: were it known, the randomized bit of that one tick would tell as much as if there were no others, and the paper's statement about *two fixed* streams (thm:lower_bound) does not follow from its lemma. What it says about errors stands.
-Slopes are fitted to the logarithms of error and T. None of the points of the first two counters is as high as n/2; the third's are fitted as measured, and cut in the picture only.
+Slopes are fitted to the logarithms of error and T. There are so many devices that the points of the first two counters stay below n/2; the third's are fitted as measured, and cut in the picture only.
 `,
   run: async (surroundings) => describeLowerBound(await runLowerBound(FULL, surroundings)),
 };

@@ -18,7 +18,7 @@ export function renderPage(name: string, title: string, { about }: Experiment, {
 export function renderContents(pages: readonly { name: string; title: string; reading: string }[]): string {
   return [
     "# The lab",
-    "Each page takes one claim, of the paper or of ours, and puts it to the test with the code that devices and servers run. `npx lethe lab all` makes them anew, `npx lethe lab <name>` one of them.",
+    "Each page takes one claim, of the paper or of ours, and puts it to the test: with the code that devices and servers run, where devices and servers are concerned. `npx lethe lab all` makes them anew, `npx lethe lab <name>` one of them.",
     ...pages.map(({ name, title, reading }) => `## [${title}](${name}.md)\n\n${reading}`),
     "",
   ].join("\n\n");

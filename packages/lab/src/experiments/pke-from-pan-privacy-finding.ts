@@ -86,17 +86,20 @@ export function describePke({ counters, byClients, smallSpace }: PkeResult): str
     describeErrors(byClients),
     describeWithout(transmission),
     describeDistances(byTicks),
-    `A window of ${whole(longWindow.ticks)} ticks takes ${longWindow.squarings} squarings of a matrix of ${longWindow.states} states.`,
+    `A window of ${whole(longWindow.ticks)} ticks takes ${longWindow.squarings} squarings of a matrix of ${2 * longWindow.states} rows, for ${longWindow.states} states with the event and without.`,
   ].join(" ");
 }
 
 function describeTransmission({ counter, message, clients, bitErrors, bits, withoutKey }: Transmission): string {
   const came = bitErrors === 0 ? `came out whole` : `did NOT come out: ${bitErrors} of ${bits} bits are wrong`;
-  const stranger =
-    Math.abs(withoutKey.advantage) < 0.5
-      ? "a made-up private key reads nothing of it"
-      : `but a made-up private key READS it too (advantage ${rough(withoutKey.advantage)})`;
+  const stranger = readByStranger(withoutKey);
   return `With ${counter} and ${clients} clients a bit, “${message}” ${came}; ${stranger}.`;
+}
+
+function readByStranger({ advantage, bits }: Transmission["withoutKey"]): string {
+  if (advantage === 0) return "a made-up private key reads nothing of it";
+  if (Math.abs(advantage) >= 0.5) return `but a made-up private key READS it too (advantage ${rough(advantage)})`;
+  return `a made-up private key has an advantage of ${rough(advantage)} in ${bits} bits, where a coin may have as much`;
 }
 
 function describeErrors(byClients: readonly ErrorsByClients[]): string {

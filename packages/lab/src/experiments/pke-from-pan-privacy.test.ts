@@ -42,6 +42,10 @@ describe("pke-from-pan-privacy", () => {
   it("says what it found, also if the claim fails", () => {
     expect(describePke(result)).toContain("“H” came out whole; a made-up private key reads nothing of it");
     const [sent] = result.counters;
+    const guessing = { bitErrors: 7, bits: 16, advantage: 0.125 };
+    expect(describePke({ ...result, counters: [{ ...sent, withoutKey: guessing }] })).toContain(
+      "a made-up private key has an advantage of 0.125 in 16 bits",
+    );
     const broken: PkeResult = {
       ...result,
       counters: [{ ...sent, bitErrors: 3, withoutKey: { bitErrors: 0, bits: 16, advantage: 1 } }],

@@ -144,7 +144,7 @@ as that number has binary digits. We put in the paper's best counter without cry
 randomized bits (its ε is for one event against none, the easiest there is). One client's state then hardly depends on
 the bit, by about ε/√T. But to be read the bit must be on *n* clients, with *n* in proportion to T, and **all of them
 together give it away**: a counter without secrets makes an encryption that everybody can decrypt. The theorem's
-security, as printed, is that of a single client; for the whole ciphertext it has to be multiplied by *n*. What it says about accurate counters stands, for their *n* does not grow with T. It is
+security, as printed, is that of a single client. For the whole ciphertext the hybrid argument gives *n* times as much; that some factor which grows with *n* is needed is what this counter shows, not that it is *n*. What it says about accurate counters stands, for their *n* does not grow with T. It is
 exactly such accuracy over long windows that a counter cannot have without public-key cryptography.
 `;
 

@@ -57,7 +57,7 @@ it("the printed equality is found to be twice too large, and above its own bound
   expect(summarizeDistances(asPrinted).largestGap).toBeCloseTo(1, 9);
 });
 
-it("at its full size the JSON has what was agreed on", async () => {
+it("at its full size the JSON has every distance of every point", async () => {
   const shares: number[] = [];
   const { json, reading } = await totalVariation.run({ random: () => {}, progress: (share) => shares.push(share) });
   const { points } = json as { points: Record<string, number>[] };

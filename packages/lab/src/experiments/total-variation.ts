@@ -144,6 +144,7 @@ function readingOf(points: readonly TotalVariationPoint[]): string {
     shareOfBound[1] <= 1
       ? `The bound itself holds everywhere: the exact distance is between ${shareOfBound[0].toFixed(3)} and ${shareOfBound[1].toFixed(3)} of it, and ${(largest.exact / largest.bound).toFixed(4)} at T = ${largest.T.toLocaleString("en")} and ε = ${largest.epsilon}, where √(2/π) = ${Math.sqrt(2 / Math.PI).toFixed(4)} is the limit.`
       : `The bound FAILS: the exact distance is up to ${shareOfBound[1].toFixed(3)} of it.`,
+    "This is one counter, which adds up randomized bits, at these ε and T, with one event or none; the proof above covers every T, and about other counters neither says anything.",
   ].join(" ");
 }
 

@@ -41,7 +41,10 @@ function compared({ measured, theory, ratio, low, high, bias }: Comparison): str
     figure(theory),
     ratio.toFixed(3),
     `${low.toFixed(2)} – ${high.toFixed(2)}`,
-    bias.toFixed(1).replace("-", "−"),
+    bias
+      .toFixed(1)
+      .replace(/^-0\.0$/, "0.0")
+      .replace("-", "−"),
   ];
 }
 

@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import { sigmaFor } from "@lethe/core/privacy";
 import { seededRandomnessForTests } from "@lethe/core/randomness";
+import { createStatistic } from "@lethe/core/statistic";
 import { beforeAll, describe, expect, it } from "vitest";
-import { meanOf, type UtilityCase, utilityCases } from "../utility/cases.ts";
+import { histogramOf, meanOf, type UtilityCase, utilityCases } from "../utility/cases.ts";
 import { type Comparison, compare } from "../utility/errors.ts";
+import { largestLogRatio } from "../utility/paper.ts";
 import { runCase } from "../utility/run.ts";
 import { runUtility, type UtilityResult, type UtilityRow } from "./utility.ts";
 import { describeUtility } from "./utility-finding.ts";
@@ -66,6 +68,11 @@ describe("the paper's variants", () => {
     const [histogram, mean] = result.paper.algorithms;
     for (const row of [histogram, mean]) expectAsStated(row as Comparison, (row as { algorithm: string }).algorithm);
     expect(histogram?.epsilonTrue).toBeCloseTo(2, 6);
+    // What goes through all answers agrees with what our mechanism says of itself.
+    const { server } = createStatistic("lattice", histogramOf("per-bucket", 2));
+    expect(histogram?.epsilonTrue).toBeCloseTo(server.localEpsilon(), 2);
+    // A single bucket has nothing to be told from, and two change together however many there are.
+    expect([1, 2, 5].map((buckets) => Number(largestLogRatio(buckets, 0.5).toFixed(6)))).toEqual([0, 1, 1]);
     expect(mean?.epsilonTrue).toBeCloseTo(oracles.A2_noise.find(({ k }) => k === 10)?.eps_at_1e6_paper as number, 4);
   });
 
@@ -104,7 +111,7 @@ describe("what is wrong is noticed", () => {
   });
 });
 
-it("the JSON has what was agreed on", () => {
+it("the JSON names each row and has its figures", () => {
   const { json, reading } = describeUtility(result);
   const { rows } = json as { rows: Record<string, unknown>[] };
   for (const row of rows) {

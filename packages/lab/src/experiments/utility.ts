@@ -88,7 +88,7 @@ mechanism and scheme. Of each kind the table has the root of the mean square of 
 what the true ratio lies between, with a probability of 99.99% (a χ² interval for a variance); ElGamal and two servers take tens of milliseconds a device, so their fleets are small and their intervals wide. *Bias* is the mean error in units of its own standard error; beyond 4.5 it would be no accident.
 The first rows are the mechanisms by themselves, without encryption, with so many runs that a deviation of a few per cent would show.
 
-Then the paper's own variants, run **as printed**. Its formula for the error of randomized response stays below 1.12·√n for every ε, which cannot be: with ε near 0 answers say nothing. Its Algorithm 3 spends ε₀ on each of two buckets that change. Its Algorithm 4 has noise of variance k·σ² where the sensitivity is k; both have a smaller
+Then the paper's own variants, run **with the noise that they print**. Its formula for the error of randomized response stays below 1.12·√n for every ε, which cannot be: with ε near 0 answers say nothing. Its Algorithm 3 spends ε₀ on each of two buckets that change: what that gives is found by going through all answers of a device. Its Algorithm 4 has noise of variance k·σ² where the sensitivity is k; both have a smaller
 error than they are entitled to, and pay for it with privacy that they had promised. Algorithm 4 also forgets devices with more than k events, and Algorithm 3's loop, run in place and upwards, fills every slot at the first event ([errata](../errata.md)).
 `,
   run: async (surroundings) => describeUtility(await runUtility(fullSize(), surroundings)),

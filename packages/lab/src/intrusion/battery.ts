@@ -17,8 +17,8 @@ export interface Scored extends Advantage {
 
 /**
  * Everything that is learnt, a threshold, which side of it means what, and the classifier's weights, is learnt from the first `training` games,
- * and scored on the others: so chance favours nobody. In each game a coin chose the stream, so the number of right guesses is binomial, whatever the
- * views are like; `level` is what each interval may miss.
+ * and scored on the others: so chance favours nobody. In each game a coin chose the stream: whoever has no advantage has a binomial number of right
+ * guesses, whatever the views are like. With an advantage that differs from game to game it is so only about; `level` is what each interval may miss.
  */
 export function runBattery(
   games: Sample,

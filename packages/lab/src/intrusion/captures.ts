@@ -14,12 +14,15 @@ const MOST_BYTES = 256 * MEGABYTE;
 const MOST_FILES = 10_000;
 const MOST_DEVICES = 2000;
 
-/** One entry of a folder is one device: a file, or a folder with a file for each version, in the order of their paths. */
+/**
+ * One entry of a folder is one device: a file, or a folder with a file for each version, in the order of their paths. What systems leave
+ * in a folder that somebody looked at, `.DS_Store`, is no device, nor is anything else whose name begins with a dot.
+ */
 export function deviceEntries(folder: string): string[] {
   const stats = attempt(folder, () => lstatSync(folder));
   // The folder itself may be a link: whoever names it knows where it leads.
   if (!stats.isDirectory() && !stats.isSymbolicLink()) throw new RangeError(`${folder} is not a folder`);
-  const names = attempt(folder, () => readdirSync(folder)).toSorted();
+  const names = namesIn(folder).filter((name) => !name.startsWith("."));
   if (names.length > MOST_DEVICES) {
     throw new RangeError(`${folder} has ${names.length} devices, and ${MOST_DEVICES} are as many as can be compared`);
   }
@@ -51,11 +54,26 @@ function filesIn(path: string): Found[] {
   const stats = attempt(path, () => lstatSync(path));
   if (stats.isFile()) return [{ path, stats }];
   if (stats.isDirectory()) {
-    const names = attempt(path, () => readdirSync(path)).toSorted();
-    return names.flatMap((name) => filesIn(join(path, name)));
+    return namesIn(path).flatMap((name) => filesIn(join(path, name)));
   }
   if (stats.isSymbolicLink()) throw new RangeError(`${path} is a link: copy what it leads to`);
   throw new RangeError(`${path} is neither a file nor a folder`);
+}
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const COLLATOR = new Intl.Collator("en", { numeric: true });
+
+/** In the order in which people number things: 1, 2, 10. */
+function namesIn(folder: string): string[] {
+  const names = attempt(folder, () => readdirSync(folder, { encoding: "buffer" })).map((bytes) => {
+    try {
+      return UTF8.decode(bytes);
+    } catch {
+      throw new RangeError(`${folder} has a file whose name is not UTF-8 (${bytes.toString("latin1")}): rename it`);
+    }
+  });
+  // To the collator 1 and 01 are the same.
+  return names.toSorted((a, b) => COLLATOR.compare(a, b) || (a < b ? -1 : 1));
 }
 
 function attempt<T>(path: string, act: () => T): T {

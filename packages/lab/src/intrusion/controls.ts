@@ -20,9 +20,9 @@ const [SET] = LATTICE_SETS;
 const PLAINTEXT_BITS = 4;
 const TICKS = 16;
 /** Fresh encryptions in a report of the device that the key holder looks at. */
-const IN_REPORT = 9;
+export const IN_REPORT = 9;
 /** Behind a report, if it happens. */
-const EVENTS = 2;
+export const EVENTS = 2;
 
 /** A ledger of one slot on the real encryption, with one fault, or with none and then as it should be. */
 export function brokenMaker(fault: Fault | undefined, byKeyHolder: boolean, random: Randomness): () => Device {

@@ -5,6 +5,8 @@ const TOLERANCE = 1e-9;
 
 /** The advantage of the best threshold between two samples, looked for in the samples themselves. */
 export function largestAdvantage(a: readonly number[], b: readonly number[]): number {
+  // It has no place in any order.
+  if ([...a, ...b].some(Number.isNaN)) throw new RangeError("NaN cannot be compared with anything");
   let most = 0;
   let [below, belowB] = [0, 0];
   const all = [...a.map((value) => ({ value, inA: true })), ...b.map((value) => ({ value, inA: false }))];

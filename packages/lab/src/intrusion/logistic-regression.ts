@@ -11,6 +11,9 @@ const STEPS = 8;
 /** Of the squared weights, in the sum over all observations: no weight runs away where the labels can be told for sure. */
 const RIDGE = 0.1;
 
+/** A step that makes things worse is halved, down to this. */
+const SMALLEST_SHARE = 1 / 64;
+
 /**
  * Logistic regression on standardized features by Newton's method. Features that never change are left out. Deterministic: the
  * same observations give the same classifier.
@@ -36,7 +39,20 @@ export function trainClassifier(sample: Sample, width: number): Classifier {
     return score;
   }
 
-  function step(): void {
+  /** What is made as small as can be: −ln of the labels' probability, and the squared weights. */
+  function loss(): number {
+    let sum = weights.reduce((squares, weight) => squares + (RIDGE / 2) * weight ** 2, 0);
+    for (let i = 0; i < sample.labels.length; i++) {
+      standardize(sample.features, i * width);
+      const score = scoreOfRow();
+      const against = sample.labels[i] === 1 ? -score : score;
+      sum += Math.max(against, 0) + Math.log1p(Math.exp(-Math.abs(against)));
+    }
+    return sum;
+  }
+
+  /** False if there is nothing to be gained any more. */
+  function step(): boolean {
     const gradient = weights.map((weight) => -RIDGE * weight);
     const curvature = new Float64Array(size * size);
     for (let k = 0; k < size; k++) curvature[k * size + k] = RIDGE;
@@ -46,10 +62,17 @@ export function trainClassifier(sample: Sample, width: number): Classifier {
       addObservation(gradient, curvature, row, (sample.labels[i] as number) - probability, probability);
     }
     const change = solvePositive(curvature, gradient);
-    for (let k = 0; k < size; k++) weights[k] = (weights[k] as number) + (change[k] as number);
+    const [before, least] = [weights.slice(), loss()];
+    for (let share = 1; share >= SMALLEST_SHARE; share /= 2) {
+      for (let k = 0; k < size; k++) weights[k] = (before[k] as number) + share * (change[k] as number);
+      if (loss() < least) return true;
+    }
+    // Nor if the change is no number at all.
+    weights.set(before);
+    return false;
   }
 
-  for (let i = 0; i < STEPS; i++) step();
+  for (let i = 0; i < STEPS; i++) if (!step()) break;
   return (features, from) => {
     standardize(features, from);
     return scoreOfRow();

@@ -19,6 +19,8 @@ export interface TellingPlace {
   readonly b: readonly number[];
   /** Among so many. */
   readonly places: number;
+  /** Where it is; absent if there is no place at all. */
+  readonly where?: string;
 }
 
 type Strips = readonly Uint8Array[];
@@ -30,7 +32,7 @@ export function findTellingPlace(
   b: readonly Strips[],
 ): TellingPlace {
   const [advantages, masks] = what === "one byte" ? [byteAdvantage, [BYTE]] : [bitAdvantages, BITS];
-  let best = { strip: 0, at: 0, mask: BYTE };
+  let best: Place = { strip: 0, at: 0, mask: BYTE };
   let most = -1;
   let places = 0;
   const strips = [...a, ...b].reduce((count, { length }) => Math.max(count, length), 0);
@@ -51,7 +53,22 @@ export function findTellingPlace(
     const byte = all[best.strip]?.[best.at];
     return byte === undefined ? -1 : byte & best.mask;
   };
-  return { a: a.map(valueIn), b: b.map(valueIn), places };
+  return { a: a.map(valueIn), b: b.map(valueIn), places, ...(places > 0 && { where: describePlace(best) }) };
+}
+
+interface Place {
+  readonly strip: number;
+  readonly at: number;
+  readonly mask: number;
+}
+
+/** In the words of `stripsOf`: the last file first, and of each its beginning before its end. */
+function describePlace({ strip, at, mask }: Place): string {
+  const file = ["the last file", "the last file but one", "the last file but two", "the last file but three"][
+    strip >> 1
+  ];
+  const byte = strip % 2 === 0 ? `the byte at offset ${at} of ${file}` : `byte ${at + 1} from the end of ${file}`;
+  return mask === BYTE ? byte : `bit ${BITS.indexOf(mask)} of ${byte}`;
 }
 
 const NONE = new Uint8Array();

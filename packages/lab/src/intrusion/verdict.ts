@@ -7,16 +7,16 @@ import { type Arena, type Opponent, playAll, type Tournament } from "./match.ts"
 import { SDK_SUBJECT } from "./sdk.ts";
 import { SUBJECTS, type Subject } from "./subjects.ts";
 
-/** All intervals hold together with probability 1 − FAMILY_LEVEL. */
+/** All intervals of real devices hold together with probability 1 − FAMILY_LEVEL; those of broken and of mended ones are apart, at the same level each. */
 const FAMILY_LEVEL = 0.01;
-/** Each of these would be seen with this probability. */
+/** With which probability an advantage that was learnt would be seen; learning it from so few games costs some of that. */
 const POWER = 0.99;
 
 export interface IntrusionSize {
   readonly subjects: readonly Subject[];
-  /** The advantage that would be seen, by scheme. */
+  /** The advantage that would be seen once it was learnt, by scheme. */
   readonly detectable: Readonly<Record<Subject["scheme"], number>>;
-  /** The advantage that would be seen against the SDK as a whole. */
+  /** The same, against the SDK as a whole. */
   readonly sdkDetectable: number;
   /** Scored games against each broken device. */
   readonly controlGames: number;
@@ -68,7 +68,7 @@ interface Round extends Tournament {
 }
 
 function roundAgainst(opponent: Opponent, scored: number, leastTraining: number): Round {
-  // Fewer than are scored: they teach a direction and a threshold, not how large an advantage is.
+  // Fewer than are scored: they teach a direction and a threshold, not how large an advantage is. What that costs is on the page.
   const training = Math.max(leastTraining, Math.ceil(scored / 8));
   const byKeyHolder = "fault" in opponent && opponent.byKeyHolder;
   const distinguishers: readonly Distinguisher[] = byKeyHolder ? ["noise", ...DISTINGUISHERS] : DISTINGUISHERS;
@@ -77,7 +77,7 @@ function roundAgainst(opponent: Opponent, scored: number, leastTraining: number)
 
 /** The level of each single interval. */
 function levelOf({ subjects, familyLevel }: IntrusionSize): number {
-  // The SDK is one more.
+  // The SDK is one more. Mended devices are not counted: they are controls.
   return familyLevel / ((subjects.length + 1) * DISTINGUISHERS.length);
 }
 

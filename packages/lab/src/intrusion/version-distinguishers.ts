@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { brotliCompressSync, constants, deflateSync } from "node:zlib";
+import { ONES } from "./view.ts";
 
 /** A number that somebody computes from all versions of a record that a disk kept, in the order they were written. */
 export type VersionDistinguisher = (versions: readonly Uint8Array[]) => number;
@@ -33,8 +34,6 @@ function meanOf(versions: readonly Uint8Array[], f: (bytes: Uint8Array) => numbe
 function zeros(bytes: Uint8Array): number {
   return bytes.reduce((sum, byte) => sum + (byte === 0 ? 1 : 0), 0);
 }
-
-const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll("0", "").length);
 
 function ones(bytes: Uint8Array): number {
   return bytes.reduce((sum, byte) => sum + (ONES[byte] as number), 0);

@@ -72,7 +72,11 @@ export function measure(view: View, into: Float32Array, at: number): void {
   for (let i = 0; i < HEAD_BYTES; i++) into[to++] = last[i] ?? 0;
 }
 
-const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll("0", "").length);
+/** How many bits of each byte are set. */
+export const ONES: Uint8Array = Uint8Array.from(
+  { length: 256 },
+  (_, byte) => byte.toString(2).replaceAll("0", "").length,
+);
 /** How often each byte occurs in the last version, and in what changed since the one before. */
 const bytesOfLast = new Uint32Array(256);
 const bytesOfChanges = new Uint32Array(256);

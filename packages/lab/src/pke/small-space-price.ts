@@ -35,7 +35,7 @@ export function priceOfRunningCount(ticks: number, epsilon: number, bits: number
 /**
  * A counter of few states for a window far longer: it goes up so rarely that it does not reach the last of them but by
  * accident, and e^ε times as often in a tick with an event. Too inaccurate to be read; what it shows is that a window
- * of any length takes as many squarings as its length has binary digits.
+ * of any length takes as many squarings as its length has binary digits, of a matrix with two rows for each state.
  */
 export function distanceInLongWindow(ticks: number, states: number, epsilon: number): Distance & { squarings: number } {
   const up = states / (4 * ticks);

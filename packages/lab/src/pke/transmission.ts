@@ -1,4 +1,4 @@
-import type { Surroundings } from "../experiments/experiment.ts";
+import type { Randomness } from "@lethe/core/randomness";
 import type { Bit, PanPrivateCounter } from "./counter.ts";
 import type { KeyPair, PublicKeyEncryption } from "./encryption.ts";
 import { bitsOf, textOf } from "./message-bits.ts";
@@ -22,6 +22,12 @@ export interface Transmission {
   readonly withoutKey: { readonly bitErrors: number; readonly bits: number; readonly advantage: number };
 }
 
+/** What chance there is, and who is told how far it is. */
+export interface Errand {
+  readonly random: Randomness;
+  readonly progress: (share: number) => void;
+}
+
 /** Encrypts single bits with this many clients. */
 export type EncryptionOf<C extends PanPrivateCounter> = (counter: C, clients: number) => PublicKeyEncryption;
 
@@ -34,7 +40,7 @@ export function transmit<C extends PanPrivateCounter>(
   encryptionOf: EncryptionOf<C>,
   clients: number,
   message: string,
-  { random, progress }: Surroundings,
+  { random, progress }: Errand,
 ): Transmission {
   const encryption = encryptionOf(counter, clients);
   const keys = encryption.generateKeys(random);
@@ -94,7 +100,7 @@ export function errorsWith<C extends PanPrivateCounter>(
   encryptionOf: EncryptionOf<C>,
   clients: number,
   clientsInAll: number,
-  { random, progress }: Surroundings,
+  { random, progress }: Errand,
 ): ErrorsByClients {
   const encryption = encryptionOf(counter, clients);
   const bits = Array.from({ length: Math.ceil(clientsInAll / clients) }, (_, i): Bit => (i % 2 === 0 ? 0 : 1));
