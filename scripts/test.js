@@ -1,6 +1,6 @@
 // All that must hold before a change lands: types of the tests, style, unused code, packages, then the tests.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findOrInstallChromium } from "./chromium.js";
@@ -53,6 +53,8 @@ function findMemory() {
     const { bavail, bsize } = statfsSync(root);
     if (bavail * bsize < LEAST_BYTES) return undefined;
     const folder = mkdtempSync(join(root, "lethe-tests-"));
+    // As /tmp is: PostgreSQL runs as another user.
+    chmodSync(folder, 0o1777);
     // Some let nothing run from there; tests install programs.
     const program = join(folder, "program");
     writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });
