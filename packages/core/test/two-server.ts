@@ -222,7 +222,7 @@ export function createForger(
     keys,
     leaderShare,
     elements,
-    honest: (...bits) => join(bits.map((bit) => scheme.encrypt(publicKeys, bit, random))),
+    honest: (...bits) => join(bits.map((bit) => scheme.encode(scheme.encrypt(publicKeys, bit, random)))),
     value: (value) => {
       const helper = randomElement();
       const leader = leaderShare(0, helper);

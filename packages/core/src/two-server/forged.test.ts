@@ -165,7 +165,8 @@ describe("halves that do not belong together", () => {
   it("but two rerandomizations of one report are the same shares, so any two of their halves fit", async () => {
     const scheme = createSharedBits(sharingContext(WINDOW));
     const keys = scheme.decodePublicKey(issueKeys(A));
-    const again = join(split(honest, BITS).map((bit) => scheme.rerandomize(keys, bit, random)));
+    const bits = split(honest, BITS).map(scheme.decode);
+    const again = join(bits.map((bit) => scheme.encode(scheme.rerandomize(keys, bit, random))));
     await accept(await mix(honest, again));
   });
 });

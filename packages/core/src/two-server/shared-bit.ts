@@ -2,6 +2,7 @@ import { type ElGamalPublicKey, type ElGamalSecretKey, elgamalGroup } from "../e
 import { EMBEDDED_BYTES, embed, extract } from "../encryption/elgamal/embedding.ts";
 import {
   BASE,
+  canonicalPoint,
   decodePoint,
   decodePointOrStandIn,
   IDENTITY,
@@ -48,13 +49,19 @@ export const HALF_BYTES: Readonly<Record<ServerRole, number>> = {
   helper: (1 + KEYS.helper) * POINT_BYTES,
 };
 
+/** Like a ciphertext of ElGamal, with three masked elements. */
+interface SharedBit {
+  readonly ephemeral: RistrettoPoint;
+  readonly masked: readonly RistrettoPoint[];
+}
+
 /**
  * "Encryption" of a bit for two servers: shares of it with a proof that it is one, each under its server's keys for this device.
  * (r·G, L₁ + r·P₁, L₂ + r·P₂, H + r·P₃): L₁ and L₂ hold the leader's share, the helper's is a hash of the random H. One r serves for three independent
  * keys, which is as secure as three (docs/encryption.md), and a third cheaper. Rerandomizing leaves share and proof as they were, and is perfect.
- * Ciphertexts are kept encoded: what is in memory has no coordinates that tell how it was computed.
+ * What is in memory has canonical coordinates, which do not tell how it was computed.
  */
-export function createSharedBits(ctx: Uint8Array): DeviceScheme<readonly ElGamalPublicKey[], Uint8Array> {
+export function createSharedBits(ctx: Uint8Array): DeviceScheme<readonly ElGamalPublicKey[], SharedBit> {
   // In JavaScript, which a device's policy for pages allows; a sharing takes microseconds, its encryption a millisecond.
   const prio3 = createPrio3CountOn(createKeccak(), 2);
 
@@ -76,16 +83,13 @@ export function createSharedBits(ctx: Uint8Array): DeviceScheme<readonly ElGamal
     hidesRerandomizations: true,
     ciphertextBytes: SHARED_BIT_BYTES,
     publicKeyBytes: (KEYS.leader + KEYS.helper) * POINT_BYTES,
-    encrypt: (keys, bit, random) => mask(keys, IDENTITY, share(bit, random), random),
-    rerandomize: (keys, bytes, random) => {
-      const [ephemeral, ...masked] = split(bytes, POINTS).map(decodePoint) as [RistrettoPoint, ...RistrettoPoint[]];
-      return mask(keys, ephemeral, masked, random);
-    },
-    encode: (bytes) => bytes,
+    encrypt: (keys, bit, random) => mask(keys, { ephemeral: IDENTITY, masked: share(bit, random) }, random),
+    rerandomize: mask,
+    encode: ({ ephemeral, masked }) => join([ephemeral, ...masked].map((point) => point.toBytes())),
     decode: (bytes) => {
       requireLength("a shared bit", bytes, SHARED_BIT_BYTES);
-      for (const point of split(bytes, POINTS)) decodePoint(point);
-      return bytes.slice();
+      const [ephemeral, ...masked] = split(bytes, POINTS).map(decodePoint) as [RistrettoPoint, ...RistrettoPoint[]];
+      return { ephemeral, masked };
     },
     decodePublicKey: (bytes) => {
       requireLength("the public keys of two servers", bytes, POINT_BYTES * (POINTS - 1));
@@ -94,15 +98,10 @@ export function createSharedBits(ctx: Uint8Array): DeviceScheme<readonly ElGamal
   };
 }
 
-function mask(
-  keys: readonly ElGamalPublicKey[],
-  ephemeral: RistrettoPoint,
-  elements: readonly RistrettoPoint[],
-  random: Randomness,
-): Uint8Array {
+function mask(keys: readonly ElGamalPublicKey[], { ephemeral, masked }: SharedBit, random: Randomness): SharedBit {
   const r = randomScalar(random);
-  const masked = elements.map((element, i) => element.add((keys[i] as ElGamalPublicKey).point.multiply(r)));
-  return join([ephemeral.add(BASE.multiply(r)), ...masked].map((point) => point.toBytes()));
+  const maskedAgain = masked.map((element, i) => element.add((keys[i] as ElGamalPublicKey).point.multiply(r)));
+  return { ephemeral: canonicalPoint(ephemeral.add(BASE.multiply(r))), masked: maskedAgain.map(canonicalPoint) };
 }
 
 /** The halves of bits that were shared. */

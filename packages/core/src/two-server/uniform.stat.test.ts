@@ -46,7 +46,7 @@ function openedOf(answer: 0 | 1): Shares {
   });
   const scheme = createSharedBits(sharingContext(WINDOW));
   const keys = scheme.decodePublicKey(issueKeys(device));
-  const shared = Array.from({ length: SAMPLES - METRICS }, () => scheme.encrypt(keys, answer, random));
+  const shared = Array.from({ length: SAMPLES - METRICS }, () => scheme.encode(scheme.encrypt(keys, answer, random)));
   const opened = openBits(device, join([reported, ...shared]));
   const { valid, answers } = verify([bitsApart(SAMPLES)], opened);
   expect(valid).toBe(true);

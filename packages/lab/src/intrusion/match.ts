@@ -83,6 +83,6 @@ export async function playAll(
 
 /** Whole windows, a second or a few each. */
 function matchesOf(opponent: Opponent, games: number): number[] {
-  const size = "scheme" in opponent && opponent.scheme === "elgamal" ? 511 : 3100;
+  const size = "scheme" in opponent && opponent.scheme === "elgamal" ? 511 : 3150;
   return Array.from({ length: Math.ceil(games / size) }, (_, i) => Math.min(size, games - i * size));
 }

@@ -20,7 +20,7 @@ export const SUBJECTS: readonly Subject[] = [
 ];
 
 /** Of a window: a device's keys take as long to make ready as some of its writes. */
-const TICKS: Readonly<Record<SchemeName, number>> = { lattice: 32, elgamal: 512 };
+const TICKS: Readonly<Record<SchemeName, number>> = { lattice: 64, elgamal: 512 };
 /** Where an event takes microseconds. */
 const MANY = 3;
 

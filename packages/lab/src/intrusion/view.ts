@@ -87,32 +87,57 @@ interface Agreement {
 }
 
 /**
- * Compares all three bit by bit, aligned at the end, as what is stored has a header. In one pass, since there are hundreds of
- * thousands of views: where the dump ends, the others go on alone.
+ * Compares all three bit by bit, aligned at the end, as what is stored has a header: where the dump ends, the others go on alone. In
+ * one pass and by words of four bytes, of which ciphertexts are made, since there are hundreds of thousands of views.
  */
 function count(before: Uint8Array, dump: Uint8Array, last: Uint8Array): Record<"dumpBefore" | "afterDump", Agreement> {
   bytesOfLast.fill(0);
   bytesOfChanges.fill(0);
   const length = Math.min(before.length, last.length);
-  const common = Math.min(length, dump.length);
+  const common = 4 * Math.floor(Math.min(length, dump.length) / 4);
+  for (let left = length; left > common; left--) {
+    countByte(last[last.length - left] as number, before[before.length - left] as number);
+  }
+  const [inBefore, inDump, inLast] = [endOf(before, common), endOf(dump, common), endOf(last, common)];
   let [equalBefore, bitsBefore, equalAfter, bitsAfter] = [0, 0, 0, 0];
-  for (let left = length; left > 0; left--) {
-    const stored = last[last.length - left] as number;
-    const old = before[before.length - left] as number;
-    bytesOfLast[stored] = (bytesOfLast[stored] as number) + 1;
-    bytesOfChanges[stored ^ old] = (bytesOfChanges[stored ^ old] as number) + 1;
-    if (left > common) continue;
-    const inMemory = dump[dump.length - left] as number;
-    // 1 for 0, else 0.
-    equalBefore += ((inMemory ^ old) - 1) >>> 31;
-    equalAfter += ((inMemory ^ stored) - 1) >>> 31;
-    bitsBefore += ONES[inMemory ^ old] as number;
-    bitsAfter += ONES[inMemory ^ stored] as number;
+  for (let at = 0; at < common; at += 4) {
+    const old = inBefore.getUint32(at);
+    const memory = inDump.getUint32(at);
+    const stored = inLast.getUint32(at);
+    countByte(stored >>> 24, old >>> 24);
+    countByte((stored >>> 16) & 0xff, (old >>> 16) & 0xff);
+    countByte((stored >>> 8) & 0xff, (old >>> 8) & 0xff);
+    countByte(stored & 0xff, old & 0xff);
+    equalBefore += zeroBytes(memory ^ old);
+    equalAfter += zeroBytes(memory ^ stored);
+    bitsBefore += oneBits(memory ^ old);
+    bitsAfter += oneBits(memory ^ stored);
   }
   return {
     dumpBefore: { equalBytes: equalBefore, differentBits: bitsBefore },
     afterDump: { equalBytes: equalAfter, differentBits: bitsAfter },
   };
+}
+
+function endOf(bytes: Uint8Array, length: number): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset + bytes.length - length, length);
+}
+
+function countByte(stored: number, old: number): void {
+  bytesOfLast[stored] = (bytesOfLast[stored] as number) + 1;
+  bytesOfChanges[stored ^ old] = (bytesOfChanges[stored ^ old] as number) + 1;
+}
+
+/** How many of a word's 32 bits are set. */
+function oneBits(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555);
+  const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+/** How many of a word's four bytes are zero: only of those the highest bit is clear, and stays so when 127 is added to the others. */
+function zeroBytes(word: number): number {
+  return oneBits(~(((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word | 0x7f7f7f7f));
 }
 
 interface Spectrum {
@@ -166,23 +191,17 @@ function nearCoefficients(a: Uint8Array, b: Uint8Array): number {
   // Eight of them at a time fill whole bytes.
   const bytes = COEFFICIENT_BITS * Math.floor(Math.min(a.length, b.length) / COEFFICIENT_BITS);
   const coefficients = (8 * bytes) / COEFFICIENT_BITS;
-  const [fromA, fromB] = [a.length - bytes, b.length - bytes];
+  const [ofA, ofB] = [endOf(a, bytes), endOf(b, bytes)];
   let near = 0;
   for (let i = 0; i < coefficients; i++) {
     const bit = i * COEFFICIENT_BITS;
-    const difference = (wordAt(a, fromA, bit) - wordAt(b, fromB, bit) + NEAR) & (MODULUS - 1);
+    const difference = (wordAt(ofA, bit) - wordAt(ofB, bit) + NEAR) & (MODULUS - 1);
     if (difference <= 2 * NEAR) near++;
   }
   return near;
 }
 
 /** The coefficient that begins at a bit, with what is above it. */
-function wordAt(bytes: Uint8Array, from: number, bit: number): number {
-  const at = from + (bit >> 3);
-  const word =
-    (bytes[at] as number) |
-    ((bytes[at + 1] as number) << 8) |
-    ((bytes[at + 2] as number) << 16) |
-    ((bytes[at + 3] as number) << 24);
-  return word >>> (bit & 7);
+function wordAt(bytes: DataView, bit: number): number {
+  return bytes.getUint32(bit >> 3, true) >>> (bit & 7);
 }

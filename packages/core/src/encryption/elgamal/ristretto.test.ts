@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
-import { ristretto255_hasher } from "@noble/curves/ed25519.js";
+import { ristretto255, ristretto255_hasher } from "@noble/curves/ed25519.js";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { LetheError } from "../../error.ts";
-import { BASE, decodePoint, IDENTITY, randomScalar } from "./ristretto.ts";
+import { seededRandomnessForTests } from "../../randomness/index.ts";
+import { BASE, canonicalPoint, decodePoint, IDENTITY, type RistrettoPoint, randomScalar } from "./ristretto.ts";
 
 interface Vectors {
   readonly multiplesOfGenerator: readonly string[];
@@ -36,6 +37,37 @@ describe("RFC 9496", () => {
     expect(vectors.fromUniformBytes.length).toBeGreaterThanOrEqual(7);
     for (const { uniform, element } of vectors.fromUniformBytes) {
       expect(ristretto255_hasher.deriveToCurve?.(hexToBytes(uniform)).toHex()).toBe(element);
+    }
+  });
+});
+
+describe("canonical coordinates", () => {
+  const { Point } = ristretto255;
+  const i = Point.Fp.sqrt(Point.Fp.neg(1n));
+  const coordinates = (point: RistrettoPoint): bigint[] => {
+    const { X, Y, Z, T } = (point as unknown as { ep: Record<"X" | "Y" | "Z" | "T", bigint> }).ep;
+    return [X, Y, Z, T];
+  };
+  /** All four points of the curve that stand for an element. */
+  const standIns = (point: RistrettoPoint): RistrettoPoint[] => {
+    const { x, y } = point.toAffine();
+    const turned = { x: Point.Fp.mul(i, y), y: Point.Fp.mul(i, x) };
+    const opposite = (p: typeof turned) => ({ x: Point.Fp.neg(p.x), y: Point.Fp.neg(p.y) });
+    return [{ x, y }, opposite({ x, y }), turned, opposite(turned)].map((p) => Point.fromAffine(p));
+  };
+
+  it("are those of decoding, whichever of its four points stands for an element, and however it was computed", () => {
+    const random = seededRandomnessForTests("canonical coordinates");
+    const elements = [IDENTITY, BASE, ...Array.from({ length: 50 }, () => BASE.multiply(randomScalar(random)))];
+    for (const element of elements) {
+      const expected = coordinates(decodePoint(element.toBytes()));
+      for (const standIn of standIns(element)) {
+        expect(standIn.equals(element)).toBe(true);
+        // The last is the same element, with a Z of its own.
+        for (const point of [standIn, standIn.add(BASE).subtract(BASE)]) {
+          expect(coordinates(canonicalPoint(point))).toEqual(expected);
+        }
+      }
     }
   });
 });

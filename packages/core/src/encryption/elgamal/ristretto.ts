@@ -11,6 +11,7 @@ export const IDENTITY: RistrettoPoint = ristretto255.Point.ZERO;
 /** Takes the place of a point with which the same work would take less time. Not G: noble keeps tables for it. */
 export const STAND_IN: RistrettoPoint = BASE.double();
 const STAND_IN_BYTES = STAND_IN.toBytes();
+const SQRT_OF_MINUS_ONE = ristretto255.Point.Fp.sqrt(ristretto255.Point.Fp.neg(1n));
 export const POINT_BYTES = 32;
 
 /** Accepts canonical encodings only (RFC 9496, §4.3.1); there is exactly one for every element. */
@@ -28,7 +29,7 @@ export function decodePoint(bytes: Uint8Array): RistrettoPoint {
 export function decodePointOrStandIn(bytes: Uint8Array): { point: RistrettoPoint; decoded: boolean } {
   const s = bytesToNumberLE(bytes);
   // What noble looks at before the square root (steps 1 and 3): below the prime, and not "negative".
-  const canonical = s < ristretto255.Point.Fp.ORDER && s % 2n === 0n;
+  const canonical = s < ristretto255.Point.Fp.ORDER && !isNegative(s);
   try {
     return { point: ristretto255.Point.fromBytes(canonical ? bytes : STAND_IN_BYTES), decoded: canonical };
   } catch {
@@ -39,9 +40,22 @@ export function decodePointOrStandIn(bytes: Uint8Array): { point: RistrettoPoint
 /**
  * The same element, in the coordinates that decoding it gives. Coordinates remember how a point was computed: a fresh
  * multiple of G is affine, a sum is not, and additions can be retraced. Whoever keeps points in memory keeps these.
+ * Of the four points that stand for an element, (x, y), (−x, −y), (iy, ix) and (−iy, −ix), decoding gives the one where neither x
+ * nor x·y is "negative", so no square root is needed.
  */
 export function canonicalPoint(point: RistrettoPoint): RistrettoPoint {
-  return ristretto255.Point.fromBytes(point.toBytes());
+  const { Fp } = ristretto255.Point;
+  let { x, y } = point.toAffine();
+  const product = Fp.mul(x, y);
+  if (Fp.is0(product)) return IDENTITY;
+  if (isNegative(product)) [x, y] = [Fp.mul(y, SQRT_OF_MINUS_ONE), Fp.mul(x, SQRT_OF_MINUS_ONE)];
+  if (isNegative(x)) [x, y] = [Fp.neg(x), Fp.neg(y)];
+  return ristretto255.Point.fromAffine({ x, y });
+}
+
+/** As RFC 9496 calls odd numbers. */
+function isNegative(value: bigint): boolean {
+  return value % 2n === 1n;
 }
 
 /** A uniform scalar in [1, ℓ), by reduction of 64 bytes: the bias is below 2⁻²⁵⁸. */
