@@ -2,6 +2,12 @@ import { defineConfig } from "vitest/config";
 
 const SERVER = "packages/server/src";
 
+/** Mathematics without state: these may share processes, of which each would take longer to start than most of the tests run. */
+const PURE = [
+  "packages/core/src/**/*.test.ts",
+  "packages/lab/src/{attacks,baseline,experiments,fhe,intrusion,pke,plot}/**/*.test.ts",
+];
+
 /** These run once, with the embedded database: they are about its files or about no database at all, or start their own servers. */
 const ONLY_EMBEDDED = [
   "cluster*",
@@ -56,9 +62,18 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: "pure",
+          include: PURE,
+          exclude: TIMED,
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "embedded",
           include: ["packages/*/src/**/*.test.ts"],
-          exclude: [...ONLY_POSTGRES, ...TIMED],
+          exclude: [...PURE, ...ONLY_POSTGRES, ...TIMED],
           // As good as not set: it is for the tests with PostgreSQL, not for the programs that these start.
           env: { DATABASE_URL: "" },
         },

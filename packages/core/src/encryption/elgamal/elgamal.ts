@@ -120,13 +120,15 @@ function canonical(ephemeral: RistrettoPoint, masked: RistrettoPoint): ElGamalCi
 
 /** Messages from −2⁵² to 2⁵² become scalars of the same length, so that no encryption takes a time of its own. */
 const OFFSET = 2n ** 200n;
-const OFFSET_POINT = BASE.multiply(OFFSET);
+/** Made when it is first needed: the first multiplication of a process makes noble's table for G, and many processes never multiply. */
+let offsetPoint: RistrettoPoint | undefined;
 const BITS = [IDENTITY, BASE] as const;
 
 /** m·G, for a secret m. Bits, by far the most frequent messages, need no multiplication. */
 function messagePoint(message: number): RistrettoPoint {
   if (!Number.isSafeInteger(message)) throw new RangeError(`a counter is a whole number, not ${message}`);
-  return BITS[message] ?? BASE.multiply(OFFSET + BigInt(message)).subtract(OFFSET_POINT);
+  offsetPoint ??= BASE.multiply(OFFSET);
+  return BITS[message] ?? BASE.multiply(OFFSET + BigInt(message)).subtract(offsetPoint);
 }
 
 function add(left: ElGamalCiphertext, right: ElGamalCiphertext): ElGamalCiphertext {
