@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const SERVER = "packages/server/src";
@@ -51,6 +52,8 @@ const ONLY_POSTGRES = [...OF_ANY_STORE, `${SERVER}/storage/postgres.test.ts`];
 /** The one that compares times to limits, and a long one that keeps to one processor and runs beside it. */
 const TIMED = ["packages/lab/src/bench/bench.test.ts", "packages/core/src/estimate/estimate.stat.test.ts"];
 
+const WASM_LATER = fileURLToPath(new URL("scripts/wasm-later.cjs", import.meta.url));
+
 export default defineConfig({
   test: {
     exclude: ["**/*.slow.test.ts", "**/node_modules/**", "**/dist/**"],
@@ -74,8 +77,12 @@ export default defineConfig({
           name: "embedded",
           include: ["packages/*/src/**/*.test.ts"],
           exclude: [...PURE, ...ONLY_POSTGRES, ...TIMED],
-          // As good as not set: it is for the tests with PostgreSQL, not for the programs that these start.
-          env: { DATABASE_URL: "" },
+          execArgv: ["--require", WASM_LATER],
+          env: {
+            // As good as not set: it is for the tests with PostgreSQL, not for the programs that these start.
+            DATABASE_URL: "",
+            NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ""} --require ${JSON.stringify(WASM_LATER)}`,
+          },
         },
       },
       {
