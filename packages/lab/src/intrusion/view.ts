@@ -135,7 +135,7 @@ function oneBits(word: number): number {
   return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-/** How many of a word's four bytes are zero: only of those the highest bit is clear, and stays so when 127 is added to the others. */
+/** How many of a word's four bytes are zero: those whose highest bit is clear, also after 127 is added to their other seven. */
 function zeroBytes(word: number): number {
   return oneBits(~(((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word | 0x7f7f7f7f));
 }
