@@ -29,11 +29,9 @@ for (const [what, command, ...args] of steps) {
   const { status } = spawnSync(join(root, "node_modules", ".bin", command), args, { cwd: root, stdio: "inherit", env });
   if (status !== 0) {
     console.error(`\nfailed: ${what}`);
-    removeMemory();
     process.exit(status ?? 1);
   }
 }
-removeMemory();
 
 if (!chromium) {
   console.log(
@@ -53,19 +51,14 @@ function findMemory() {
     const { bavail, bsize } = statfsSync(root);
     if (bavail * bsize < LEAST_BYTES) return undefined;
     const folder = mkdtempSync(join(root, "lethe-tests-"));
+    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
     // As /tmp is: PostgreSQL runs as another user.
     chmodSync(folder, 0o1777);
     // Some let nothing run from there; tests install programs.
     const program = join(folder, "program");
     writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });
-    if (spawnSync(program).status === 0) return folder;
-    rmSync(folder, { recursive: true });
-    return undefined;
+    return spawnSync(program).status === 0 ? folder : undefined;
   } catch {
     return undefined;
   }
-}
-
-function removeMemory() {
-  if (memory) rmSync(memory, { recursive: true, force: true });
 }

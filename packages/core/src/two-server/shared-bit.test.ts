@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { coordinatesOf } from "../../test/coordinates.ts";
 import { refusal } from "../../test/refusal.ts";
 import {
   bitsApart,
@@ -81,11 +82,7 @@ describe("stored bytes", () => {
   });
 
   it("are decoded into the coordinates that memory held: these do not show which operation made a shared bit", () => {
-    const coordinates = (bit: typeof fresh): unknown =>
-      [bit.ephemeral, ...bit.masked].map((point) => {
-        const { X, Y, Z, T } = (point as unknown as { ep: Record<string, bigint> }).ep;
-        return [X, Y, Z, T];
-      });
+    const coordinates = (bit: typeof fresh): unknown => [bit.ephemeral, ...bit.masked].map(coordinatesOf);
     const fresh = scheme.encrypt(keys, 1, random);
     for (const bit of [fresh, scheme.rerandomize(keys, fresh, random)]) {
       expect(coordinates(bit)).toEqual(coordinates(scheme.decode(scheme.encode(bit))));

@@ -34,7 +34,7 @@ is in no game. All lattice devices here have the smallest parameter set (L1: dim
 change, ones, entropies, the dump against storage), and the last is a classifier, logistic regression, that sees all of these, how often each half byte occurs, and
 the first bytes of the record. Each learns its threshold or its weights on some games and is scored on others, which it has never seen, so luck is not
 counted as skill. The intervals are exact (Clopper and Pearson), and those of real devices hold all together with probability 99%; those of broken and of mended devices have the same level each, and are apart. The number of games follows from the question: so many
-that an intruder who **has learnt** enough to have an advantage of 0.02 (lattice) or 0.1 (ElGamal, where a write takes twenty times as long) would be seen to have one with probability 99%.
+that an intruder who **has learnt** enough to have an advantage of 0.02 (lattice) or 0.1 (ElGamal, where a write takes ten times as long) would be seen to have one with probability 99%.
 Learning costs something, as there are eight times fewer games to learn from: a number whose best threshold has an advantage of just 0.02 is seen with a probability of about 92%, since the threshold that is learnt is not quite the best; and a leak that is spread over many numbers is found by the classifier only if it is larger.
 
 **The SDK.** For speed most games are played against the state machines that the SDK runs. One set, smaller, is played against the SDK itself, with its clock, its schedule of

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { brotliCompressSync, constants, deflateSync } from "node:zlib";
-import { ONES } from "./view.ts";
+import { oneBits } from "./view.ts";
 
 /** A number that somebody computes from all versions of a record that a disk kept, in the order they were written. */
 export type VersionDistinguisher = (versions: readonly Uint8Array[]) => number;
@@ -36,7 +36,7 @@ function zeros(bytes: Uint8Array): number {
 }
 
 function ones(bytes: Uint8Array): number {
-  return bytes.reduce((sum, byte) => sum + (ONES[byte] as number), 0);
+  return bytes.reduce((sum, byte) => sum + oneBits(byte), 0);
 }
 
 /** Bits a byte. */

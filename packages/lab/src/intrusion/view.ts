@@ -72,11 +72,6 @@ export function measure(view: View, into: Float32Array, at: number): void {
   for (let i = 0; i < HEAD_BYTES; i++) into[to++] = last[i] ?? 0;
 }
 
-/** How many bits of each byte are set. */
-export const ONES: Uint8Array = Uint8Array.from(
-  { length: 256 },
-  (_, byte) => byte.toString(2).replaceAll("0", "").length,
-);
 /** How often each byte occurs in the last version, and in what changed since the one before. */
 const bytesOfLast = new Uint32Array(256);
 const bytesOfChanges = new Uint32Array(256);
@@ -129,7 +124,7 @@ function countByte(stored: number, old: number): void {
 }
 
 /** How many of a word's 32 bits are set. */
-function oneBits(word: number): number {
+export function oneBits(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555);
   const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
   return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
@@ -157,7 +152,7 @@ function spectrumOf(counts: Uint32Array): Spectrum {
   for (let byte = 0; byte < 256; byte++) {
     const n = counts[byte] as number;
     total += n;
-    ones += n * (ONES[byte] as number);
+    ones += n * oneBits(byte);
     information += n < INFORMATION.length ? (INFORMATION[n] as number) : n * Math.log2(n);
     nibbles[byte >> 4] = (nibbles[byte >> 4] as number) + n;
   }

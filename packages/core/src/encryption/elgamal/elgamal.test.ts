@@ -1,5 +1,6 @@
 import { hexToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
+import { coordinatesOf } from "../../../test/coordinates.ts";
 import { seededRandomnessForTests } from "../../randomness/index.ts";
 import { createDiscreteLog, multiplyByInteger } from "./discrete-log.ts";
 import { createElGamalCounter, elgamalGroup } from "./elgamal.ts";
@@ -80,10 +81,6 @@ describe("elgamal", () => {
   it("keeps canonical coordinates, so that memory does not show which operation made a ciphertext", () => {
     const scheme = createElGamalCounter({ minimum: -10, maximum: 10 });
     const { publicKey } = scheme.generateKeys(random);
-    const coordinates = (point: unknown): unknown => {
-      const { X, Y, Z, T } = (point as { ep: Record<string, bigint> }).ep;
-      return [X, Y, Z, T];
-    };
     const one = scheme.encrypt(publicKey, 1, random);
     const made = {
       encrypted: one,
@@ -94,8 +91,8 @@ describe("elgamal", () => {
     };
     for (const ciphertext of Object.values(made)) {
       const decoded = scheme.decode(scheme.encode(ciphertext));
-      expect(coordinates(ciphertext.ephemeral)).toEqual(coordinates(decoded.ephemeral));
-      expect(coordinates(ciphertext.masked)).toEqual(coordinates(decoded.masked));
+      expect(coordinatesOf(ciphertext.ephemeral)).toEqual(coordinatesOf(decoded.ephemeral));
+      expect(coordinatesOf(ciphertext.masked)).toEqual(coordinatesOf(decoded.masked));
     }
   });
 

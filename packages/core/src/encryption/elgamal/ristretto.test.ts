@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { ristretto255, ristretto255_hasher } from "@noble/curves/ed25519.js";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
+import { coordinatesOf } from "../../../test/coordinates.ts";
 import { LetheError } from "../../error.ts";
 import { seededRandomnessForTests } from "../../randomness/index.ts";
 import { BASE, canonicalPoint, decodePoint, IDENTITY, type RistrettoPoint, randomScalar } from "./ristretto.ts";
@@ -44,10 +45,6 @@ describe("RFC 9496", () => {
 describe("canonical coordinates", () => {
   const { Point } = ristretto255;
   const i = Point.Fp.sqrt(Point.Fp.neg(1n));
-  const coordinates = (point: RistrettoPoint): bigint[] => {
-    const { X, Y, Z, T } = (point as unknown as { ep: Record<"X" | "Y" | "Z" | "T", bigint> }).ep;
-    return [X, Y, Z, T];
-  };
   /** All four points of the curve that stand for an element. */
   const standIns = (point: RistrettoPoint): RistrettoPoint[] => {
     const { x, y } = point.toAffine();
@@ -60,12 +57,12 @@ describe("canonical coordinates", () => {
     const random = seededRandomnessForTests("canonical coordinates");
     const elements = [IDENTITY, BASE, ...Array.from({ length: 50 }, () => BASE.multiply(randomScalar(random)))];
     for (const element of elements) {
-      const expected = coordinates(decodePoint(element.toBytes()));
+      const expected = coordinatesOf(decodePoint(element.toBytes()));
       for (const standIn of standIns(element)) {
         expect(standIn.equals(element)).toBe(true);
         // The last is the same element, with a Z of its own.
         for (const point of [standIn, standIn.add(BASE).subtract(BASE)]) {
-          expect(coordinates(canonicalPoint(point))).toEqual(expected);
+          expect(coordinatesOf(canonicalPoint(point))).toEqual(expected);
         }
       }
     }
