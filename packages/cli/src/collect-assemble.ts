@@ -46,7 +46,7 @@ export async function assemble(
   const leader = openShare("leader", leaderShare, keys.leader, window);
   const helper = openShare("helper", helperShare, keys.helper, window);
   const known = { manifest, hash: manifestHash(signed.manifest), layout: twoServerLayoutOf(manifest) };
-  const cost = planTask({ task: manifest, devices: leader.received, missing: 0, delta: DELTA, windows: 1 });
+  const cost = planTask({ task: manifest, devices: leader.received, delta: DELTA, windows: 1 });
   const release = assembleRelease(known, leader, helper, cost);
   // Which requests were refused is the leader's to tell; nothing hangs on it.
   return { ...release, refused: (await fetchStatus(url, task, window)).refused };

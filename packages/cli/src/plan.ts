@@ -38,7 +38,7 @@ interface PlanOptions {
   readonly mechanism?: HistogramMechanismName;
   readonly limit: number;
   readonly ticks: number;
-  readonly missing: number;
+  readonly missing?: number;
   readonly mode: "one-server" | "two-server";
   readonly noise?: NoiseSource;
   readonly scheme?: SchemeName;
@@ -66,7 +66,11 @@ export function addPlan(program: Command): void {
     )
     .option("--limit <k>", "mean: counts are cut at this", wholeNumber(1, 100_000), 10)
     .option("--ticks <T>", "ticks of a window", wholeNumber(1, 100_000), 288)
-    .option("--missing <share>", "share of devices that may be missing or dishonest", shareBelowOne, 0)
+    .option(
+      "--missing <share>",
+      "share of devices that may be missing or dishonest; 0, or what the task says, if not given",
+      shareBelowOne,
+    )
     .addOption(new Option("--mode <name>").choices(["one-server", "two-server"]).default("one-server"))
     .addOption(
       new Option("--noise <whose>", "two servers: the servers' for a mean, else the devices' if not given").choices([
@@ -96,7 +100,7 @@ function questionFrom(options: PlanOptions, command: Command): TwoServerQuestion
     mechanism,
     limit,
     ticks,
-    missing,
+    missing = 0,
     noise,
   } = options;
   const refuse = (message: string): never => command.error(`error: ${message}`);
@@ -181,6 +185,11 @@ function describeMetric(
         plan.noise === "servers"
           ? `what a release reveals of one device, if one server is honest (${bound})`
           : `what a release reveals of one device, if ${who} (${bound})`,
+      ],
+      [
+        "hijacked report",
+        describeHijacked(plan.hijackedEpsilon, delta),
+        "what it reveals of a state that an intruder sent",
       ],
       ...(plan.sigma === undefined
         ? []
@@ -296,7 +305,7 @@ function runTaskPlan(file: string, options: PlanOptions, command: Command): void
     );
   }
   const progress = task.metrics.length > FEW_METRICS ? createProgress(`${task.metrics.length} metrics`) : undefined;
-  const plan = planTask({ task, devices, missing, delta, windows }, progress);
+  const plan = planTask({ task, devices, ...(missing !== undefined && { missing }), delta, windows }, progress);
   console.log(json ? JSON.stringify(plan) : describeTask(plan, task.mode));
 }
 
@@ -320,19 +329,25 @@ function describeTask(plan: TaskPlan, mode: Task["mode"]): string {
     formatTable(["metric", "mechanism", "local ε₀", "aggregate ε", "s.e.", "stands out"], rows, 2),
     "",
     formatTable(
-      ["a device pays", `to ${whom}: local ε`, "", "in releases: aggregate ε", ""],
+      ["a device pays", `to ${whom}: local ε`, "", "in releases: aggregate ε", "", "if its report is hijacked: ε"],
       totals.map((total) => [
         total.windows === 1 ? "per window" : `over ${total.windows} windows`,
         figure(total.local.epsilon),
         describeSum(total),
         figure(total.aggregate.epsilon),
         "(upper, invalid count included)",
+        Number.isFinite(total.hijackedEpsilon) ? figure(total.hijackedEpsilon) : "no bound",
       ]),
-      5,
+      6,
     ),
     "",
     `device: state ${count(plan.stateBytes)} bytes, report ${count(plan.reportBytes)} bytes`,
   ].join("\n");
+}
+
+/** Without a bound there is no number to print. */
+function describeHijacked(epsilon: number, delta: number): string {
+  return Number.isFinite(epsilon) ? `ε = ${figure(epsilon)}, δ = ${figure(delta)}` : "no bound: too few devices";
 }
 
 function describeSum({ local: { sum } }: TotalCost): string {

@@ -70,8 +70,10 @@ export function localDelta({ mechanism, delta }: ReleasedMetric): number {
   return mechanism === "discrete-gaussian" ? delta : 0;
 }
 
-function describeCost({ privacy: { local, aggregate } }: Release, mode: Task["mode"]): string[] {
+function describeCost({ privacy }: Release, mode: Task["mode"]): string[] {
+  const { local, aggregate, hijackedEpsilon, honest } = privacy;
   const isOne = mode === "one-server";
+  const ifHonest = `if at least ${count(honest)} ${honest === 1 ? "report is" : "reports are"} honest${isOne ? "" : ", and one of the servers"}`;
   const sum = local.sum === undefined || local.delta === 0 ? "" : `, or ${figure(local.sum)} with δ 0`;
   return [
     formatTable(
@@ -87,7 +89,15 @@ function describeCost({ privacy: { local, aggregate } }: Release, mode: Task["mo
           "in releases: aggregate",
           figure(aggregate.epsilon),
           figure(aggregate.delta),
-          `upper bound, invalid count included, if all that reported${isOne ? "" : ", and one of the servers,"} are honest`,
+          `upper bound, invalid count included, ${ifHonest}`,
+        ],
+        [
+          "in releases: hijacked report",
+          hijackedEpsilon === null ? "none" : figure(hijackedEpsilon),
+          figure(aggregate.delta),
+          hijackedEpsilon === null
+            ? "a state that an intruder captured and sent as a report is not hidden: minimumDevices is too small"
+            : `of a state that an intruder captured and sent as a report, ${ifHonest}`,
         ],
       ],
       4,

@@ -31,6 +31,8 @@ const RELEASE: Release = {
   ],
   privacy: {
     local: { sum: 1.5, epsilon: 1, delta: 1e-6 },
+    hijackedEpsilon: 0.4,
+    honest: 1000,
     aggregate: { epsilon: 0.225, delta: 1e-6, bound: "upper" },
   },
 };

@@ -36,7 +36,7 @@ export type {
   WindowStatus,
   Withheld,
 } from "./release.ts";
-export { releasedMetrics, type SummedStatistic } from "./released-metrics.ts";
+export { releasedMetrics, releasedPrivacy, type SummedStatistic } from "./released-metrics.ts";
 export { decodeReport, encodeReport, reportBytes } from "./report.ts";
 export { parseTask } from "./runnable.ts";
 export {
@@ -46,6 +46,7 @@ export {
   type MeanMetric,
   type Metric,
   type OccurrenceMetric,
+  resolved,
   statisticsOf,
   type Task,
   type TaskStatistic,

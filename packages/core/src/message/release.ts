@@ -19,7 +19,7 @@ interface ReleasedGuarantee {
   readonly mechanism: string;
   /** What the server learns of one device through this metric; of a mean at `delta`. */
   readonly localEpsilon: number;
-  /** What this release reveals of one device through this metric, if all that reported are honest. */
+  /** What this release reveals of one device through this metric, if at least `privacy.honest` reports are honest. */
   readonly epsilon: number;
   readonly delta: number;
   readonly bound: "exact" | "upper";
@@ -58,6 +58,10 @@ export interface Release extends Outcome {
   readonly privacy: {
     readonly local: { readonly sum?: number; readonly epsilon: number; readonly delta: number };
     readonly aggregate: { readonly epsilon: number; readonly delta: number; readonly bound: "upper" };
+    /** At the aggregate's δ, of a device whose state an intruder captured and sent as its report; null if no ε holds. */
+    readonly hijackedEpsilon: number | null;
+    /** How many honest reports these stand on: minimumDevices · (1 − missing), which the operator vouches for. */
+    readonly honest: number;
   };
 }
 

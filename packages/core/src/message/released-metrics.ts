@@ -1,7 +1,7 @@
 import type { TaskPlan } from "../plan/task.ts";
 import { bucketName } from "../statistic/histogram.ts";
 import type { ServerEstimates } from "../statistic/statistic.ts";
-import type { Figure, ReleasedMetric } from "./release.ts";
+import type { Figure, Release, ReleasedMetric } from "./release.ts";
 
 /** A statistic of a task, and what its devices' answers add up to. */
 export interface SummedStatistic {
@@ -46,5 +46,16 @@ function costsOf({ metrics }: TaskPlan): (name: string) => Guarantee {
     if (!plan) throw new TypeError(`metric ${name} has no price`);
     const { mechanism, localEpsilon, epsilon, delta, bound } = plan;
     return { name, mechanism, localEpsilon, epsilon, delta, bound };
+  };
+}
+
+/** What a release states of all metrics together. It does not depend on how many reports there are: anyone can send some. */
+export function releasedPrivacy({ perWindow, reporting }: TaskPlan): Release["privacy"] {
+  const { local, aggregate, hijackedEpsilon } = perWindow;
+  return {
+    local,
+    aggregate,
+    hijackedEpsilon: Number.isFinite(hijackedEpsilon) ? hijackedEpsilon : null,
+    honest: reporting,
   };
 }

@@ -8,6 +8,7 @@ import {
   optional,
   type Read,
   readFields,
+  refuse,
   refuseUnknown,
   requireObject,
   whole,
@@ -23,6 +24,11 @@ import type {
 } from "./task.ts";
 
 const DAY = 86_400;
+
+const share: Read<number> = (path, value) => {
+  const found = number(path, value);
+  return found >= 0 && found < 1 ? found : refuse(path, "is a share from 0 to below 1", value);
+};
 
 const OCCURRENCE: Fields<Omit<OccurrenceMetric, "noise">> = {
   name,
@@ -89,5 +95,6 @@ export const TASK_FIELDS: Fields<Task> = {
   mode: oneOf("one-server", "two-server"),
   scheme: oneOf("lattice", "elgamal"),
   minimumDevices: whole(1, 1e9),
+  missing: optional(share, undefined),
   metrics: list("metrics", readMetric, 1, 10_000),
 };

@@ -16,6 +16,8 @@ export interface Task {
   readonly scheme: SchemeName;
   /** A window with fewer reports is not released. */
   readonly minimumDevices: number;
+  /** The share of `minimumDevices` that may be dishonest: guarantees are those of the others. 0 if absent. */
+  readonly missing?: number;
   readonly metrics: readonly Metric[];
 }
 
@@ -66,6 +68,11 @@ export interface CountedHistogramMetric {
   /** Of each server's noise in each bucket, in devices. */
   readonly sigma: number;
   readonly eventsPerTick: number;
+}
+
+/** The task with its defaults written out, as a manifest states it. */
+export function resolved({ metrics, missing = 0, ...task }: Task): Task {
+  return { ...task, missing, metrics };
 }
 
 /** A statistic of a task, and the names of its metrics in the order of its answers. */

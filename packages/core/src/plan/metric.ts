@@ -2,9 +2,15 @@ import {
   type AggregateGuarantee,
   type Answers,
   aggregateEpsilon,
+  boundedEpsilon,
+  type ClampedSum,
+  clampOf,
   createDiscreteGaussian,
+  type DiscreteGaussian,
   discreteGaussianVariance,
   gaussianEpsilon,
+  hijackedCharge,
+  hijackedMeanCharge,
   isSummedExactly,
   localGuaranteeFor,
   sigmaFor,
@@ -45,7 +51,7 @@ export interface Question {
   readonly patience?: number;
 }
 
-/** What the answer is and costs, for the mechanism as theory has it. */
+/** What the answer is and costs, for the mechanism as theory has it: a mean's clamp, which costs a thousandth, is in the price of a task. */
 export interface MetricPlan {
   readonly mechanism: "randomized-response" | HistogramMechanismName | "discrete-gaussian";
   /** What the server learns of one device, at most; for a mean beside `delta`. */
@@ -55,6 +61,11 @@ export interface MetricPlan {
   readonly delta: number;
   readonly bound: AggregateGuarantee["bound"];
   readonly reporting: number;
+  /**
+   * What a release reveals of one device at δ if an intruder captured its state and sent it as a report, shaped at will; infinite if too few devices hide
+   * it. Of the figures of this metric alone: a task's, which every release states, is that of all its metrics together.
+   */
+  readonly hijackedEpsilon: number;
   /** Of a count if nothing happened, of an empty bucket, of a mean; if all devices report. */
   readonly standardError: number;
   /** The same for a bucket in which all devices are. */
@@ -109,6 +120,19 @@ function guaranteesOf({ reporting, goal, patience = THOROUGH }: Question, answer
   return { ...goal, ...local, epsilon: Math.min(goal.epsilon, local.localEpsilon) };
 }
 
+function hijackedEpsilonOf({ reporting, goal }: Question, localEpsilon: number, answers: Answers): number {
+  return boundedEpsilon([hijackedCharge(reporting - 1, localEpsilon, answers)], goal.delta);
+}
+
+/** The noise that hides a captured state: that of all honest devices but the one it was captured from. */
+export function hijackedSum(
+  { sigma2 }: Pick<DiscreteGaussian, "sigma2">,
+  limit: number,
+  reporting: number,
+): ClampedSum {
+  return { sigma2, sensitivity: limit, clamp: clampOf({ sigma2 }), devices: reporting - 1 };
+}
+
 function planOccurrence(question: Question): MetricPlan {
   const { devices, reporting, ticks } = question;
   const guarantees = guaranteesOf(question, { mechanism: "randomized-response" });
@@ -117,6 +141,7 @@ function planOccurrence(question: Question): MetricPlan {
     mechanism: "randomized-response",
     ...guarantees,
     reporting,
+    hijackedEpsilon: hijackedEpsilonOf(question, guarantees.localEpsilon, { mechanism: "randomized-response" }),
     standardError,
     largestStandardError: standardError,
     detectable: Math.ceil(Z95 * standardError),
@@ -134,6 +159,7 @@ function planHistogram(question: Question): MetricPlan {
     mechanism,
     ...guarantees,
     reporting,
+    hijackedEpsilon: hijackedEpsilonOf(question, localEpsilon, { mechanism, buckets: edges.length }),
     standardError: empty,
     largestStandardError: Math.max(empty, full),
     detectable: Math.ceil(detectable),
@@ -173,6 +199,7 @@ function planMean(question: Question): MetricPlan {
     delta,
     bound: isSummedExactly({ ...sum, devices: reporting }) ? "exact" : "upper",
     reporting,
+    hijackedEpsilon: boundedEpsilon([hijackedMeanCharge(hijackedSum(noise, limit, reporting))], delta),
     standardError,
     largestStandardError: standardError,
     detectable: Z95 * standardError,

@@ -2,10 +2,16 @@ import { type Metric, statisticsOf, type Task } from "../message/index.ts";
 import {
   type Answers,
   aggregateCharge,
+  boundedEpsilon,
   type Charge,
+  clampedCharge,
+  clampOf,
   composedEpsilon,
   createDiscreteGaussian,
   gaussianCharge,
+  hijackedCharge,
+  hijackedInvalidCharge,
+  hijackedMeanCharge,
   INVALID_COUNT_EPSILON,
   pureCharge,
   serverNoise,
@@ -15,7 +21,7 @@ import type { MeanSpec } from "../statistic/index.ts";
 import { twoServerReportBytes } from "../two-server/messages.ts";
 import type { ServerNoiseSpec } from "../two-server/spec.ts";
 import { twoServerLayoutOf, twoServerStatisticsOf } from "../two-server/task-layout.ts";
-import { type MetricPlan, planMetric, type Question, reportingDevices } from "./metric.ts";
+import { hijackedSum, type MetricPlan, planMetric, type Question, reportingDevices } from "./metric.ts";
 import { type PlanParameters, parametersFor } from "./parameters.ts";
 import { planTwoServerMetric, type TwoServerMetricPlan } from "./two-server.ts";
 
@@ -23,7 +29,8 @@ export interface TaskQuestion {
   readonly task: Task;
   /** How many devices report, for the errors; the guarantees stand on `minimumDevices`. */
   readonly devices: number;
-  readonly missing: number;
+  /** The share of `minimumDevices` that may be dishonest; the task's own if absent. */
+  readonly missing?: number;
   readonly delta: number;
   /** How many windows the same person is in. */
   readonly windows: number;
@@ -36,6 +43,11 @@ export interface TotalCost {
   readonly local: { readonly sum?: number; readonly epsilon: number; readonly delta: number };
   /** What the releases reveal of one device, the noised number of invalid reports included. */
   readonly aggregate: { readonly epsilon: number; readonly delta: number; readonly bound: "upper" };
+  /**
+   * What the releases reveal, at the same δ, of a device whose state an intruder captured and sent as its report: the ε between any two reports that the server
+   * accepts, over all metrics. Infinite if the honest devices are too few to hide one.
+   */
+  readonly hijackedEpsilon: number;
 }
 
 export interface TaskPlan {
@@ -43,7 +55,8 @@ export interface TaskPlan {
   readonly devices: number;
   readonly reporting: number;
   readonly delta: number;
-  readonly metrics: readonly (Omit<MetricPlan, "spec"> & { readonly name: string })[];
+  /** None has a figure of its own for a hijacked report: a captured state may be put under any of them. */
+  readonly metrics: readonly (Omit<MetricPlan, "spec" | "hijackedEpsilon"> & { readonly name: string })[];
   readonly perWindow: TotalCost;
   readonly total: TotalCost;
   readonly parameters: readonly (PlanParameters & { readonly metrics: readonly string[] })[];
@@ -53,7 +66,7 @@ export interface TaskPlan {
 
 /** Prices a task as it stands. Many different metrics take seconds. */
 export function planTask(
-  { task, devices, missing, delta, windows }: TaskQuestion,
+  { task, devices, missing = task.missing ?? 0, delta, windows }: TaskQuestion,
   progress: (share: number) => void = () => {},
 ): TaskPlan {
   const reporting = reportingDevices(task.minimumDevices, missing);
@@ -72,7 +85,9 @@ export function planTask(
     devices,
     reporting,
     delta,
-    metrics: priced.flatMap(({ names, plan: { spec, ...plan } }) => names.map((name) => ({ name, ...plan }))),
+    metrics: priced.flatMap(({ names, plan: { spec, hijackedEpsilon, ...plan } }) =>
+      names.map((name) => ({ name, ...plan })),
+    ),
     perWindow,
     total,
     parameters,
@@ -108,7 +123,7 @@ function priceMetrics(
       const plan =
         task.mode === "two-server"
           ? planTwoServerMetric({ ...question, ...(metric.noise && { noise: metric.noise }) })
-          : planMetric(question);
+          : asItRuns(planMetric(question));
       priced.set(key, { names: [name], plan });
     }
   }
@@ -147,24 +162,58 @@ function totalCost(priced: readonly Priced[], windows: number, delta: number): T
       delta,
       bound: "upper",
     },
+    hijackedEpsilon: boundedEpsilon(
+      [
+        ...priced.map((metric) => hijackedChargeOf(metric, windows, priced.length > MANY ? 0.005 : 0.03)),
+        hijackedInvalidCharge(windows),
+      ],
+      delta,
+    ),
   };
 }
 
 function localCharge({ names, plan: { localEpsilon, spec } }: Priced, windows: number): Charge {
   const times = names.length * windows;
   if (isCounted(spec)) return countedCharge(spec, times);
-  return spec.statistic === "mean"
-    ? gaussianCharge({ ...noiseOf(spec), devices: 1 }, times)
-    : pureCharge(localEpsilon, times);
+  return spec.statistic === "mean" ? meanCharge(spec, 1, times) : pureCharge(localEpsilon, times);
 }
 
 function releaseCharge({ names, plan }: Priced, windows: number): Charge {
   const { mechanism, localEpsilon, reporting, spec } = plan;
   const times = names.length * windows;
   if (isCounted(spec)) return countedCharge(spec, times);
-  if (spec.statistic === "mean") return gaussianCharge({ ...noiseOf(spec), devices: reporting }, times);
+  if (spec.statistic === "mean") return meanCharge(spec, reporting, times);
   const buckets = spec.statistic === "histogram" ? spec.edges.length : 2;
   return aggregateCharge(reporting, localEpsilon, { mechanism, buckets } as Answers, times);
+}
+
+/** So many different metrics are priced less sharply, by a hundredth or two, and in seconds. */
+const MANY = 20;
+
+function hijackedChargeOf({ names, plan }: Priced, windows: number, patience: number): Charge {
+  const { mechanism, localEpsilon, reporting, spec } = plan;
+  const times = names.length * windows;
+  // Whatever the servers accept an honest device may have sent.
+  if (isCounted(spec)) return countedCharge(spec, times);
+  if (spec.statistic === "mean") return hijackedMeanCharge(hijackedSum(noiseOf(spec), spec.limit, reporting), times);
+  const buckets = spec.statistic === "histogram" ? spec.edges.length : 2;
+  return hijackedCharge(reporting - 1, localEpsilon, { mechanism, buckets } as Answers, times, patience);
+}
+
+/** A device's answer is clamped after its noise, so its own δ holds; and that of the sum of many clamped ones. */
+function meanCharge(spec: MeanSpec, devices: number, times: number): Charge {
+  const alone = gaussianCharge({ ...noiseOf(spec), devices: 1 }, times);
+  if (devices === 1) return alone;
+  const sum = { ...noiseOf(spec), devices };
+  const together = clampedCharge({ ...sum, clamp: clampOf(sum) });
+  return { times, delta: (epsilon) => Math.min(alone.delta(epsilon), together.delta(epsilon)) };
+}
+
+/** With the clamp, which theory does not have. */
+function asItRuns(plan: MetricPlan): MetricPlan {
+  const { spec, reporting, delta } = plan;
+  if (spec.statistic !== "mean") return plan;
+  return { ...plan, epsilon: composedEpsilon([meanCharge(spec, reporting, 1)], delta), bound: "upper" };
 }
 
 function noiseOf({ sigma, limit }: MeanSpec): { sigma2: number; sensitivity: number } {

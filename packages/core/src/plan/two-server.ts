@@ -80,6 +80,8 @@ function planServerNoise(question: Question): TwoServerMetricPlan {
     delta: goal.delta,
     bound: serverNoiseBound(question, noise),
     reporting,
+    // The servers accept nothing wider than an honest answer: each bit is proved, and of a histogram one is 1.
+    hijackedEpsilon: epsilon,
     standardError,
     largestStandardError: standardError,
     detectable: statistic === "mean" ? Z95 * standardError : Math.ceil(Z95 * standardError),

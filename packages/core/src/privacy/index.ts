@@ -9,7 +9,15 @@ export {
   THOROUGH,
 } from "./accounting/aggregate.ts";
 export { type Coin, logBinomial, lowerPart } from "./accounting/binomial.ts";
-export { type Charge, composedDelta, composedEpsilon, pureCharge, repeatedDelta } from "./accounting/composition.ts";
+export { type ClampedSum, clampedCharge, clampedDelta, clampedEpsilon, clampOf } from "./accounting/clamped-sum.ts";
+export {
+  boundedEpsilon,
+  type Charge,
+  composedDelta,
+  composedEpsilon,
+  pureCharge,
+  repeatedDelta,
+} from "./accounting/composition.ts";
 export {
   type GaussianSum,
   gaussianCharge,
@@ -18,6 +26,7 @@ export {
   isSummedExactly,
   sigmaFor,
 } from "./accounting/gaussian-sum.ts";
+export { hijackedCharge, hijackedInvalidCharge, hijackedMeanCharge } from "./accounting/hijacked.ts";
 export {
   INVALID_COUNT_EPSILON,
   INVALID_COUNT_STANDARD_ERROR,

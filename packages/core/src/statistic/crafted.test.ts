@@ -10,6 +10,7 @@ import {
   secret,
 } from "../encryption/index.ts";
 import { packedBytes } from "../encryption/lattice/bit-packing.ts";
+import { clampOf } from "../privacy/index.ts";
 import { randomnessFrom } from "../randomness/index.ts";
 import type { LatticePlan } from "./lattice/lattice-machine.ts";
 import { ledgerServer, planLedger } from "./lattice/ledger.ts";
@@ -73,10 +74,10 @@ describe("K-ary histograms", () => {
 });
 
 describe("means", () => {
-  it("every residue is read as the integer it stands for, clamped to what honest noise can give", () => {
+  it("every residue is read as the integer it stands for, clamped to 4σ beyond what it could be without noise", () => {
     const plan = planRotationMean({ ticks: 3, eventsPerTick: 1, limit: 2, sigma: 1 });
     const server = rotationMeanServer(plan);
-    const { reach } = plan.noise;
+    const reach = clampOf(plan.noise);
     const t = 2 ** plan.choice.plaintextBits;
     const read = (residue: number) => server.open(master, context, craft(plan, { 0: residue }), random);
     for (let residue = 0; residue < t; residue++) {

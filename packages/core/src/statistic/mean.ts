@@ -1,11 +1,14 @@
 import { clampTo, estimateMean } from "../estimate/index.ts";
+import { clampOf } from "../privacy/accounting/clamped-sum.ts";
 import { gaussianEpsilon } from "../privacy/accounting/gaussian-sum.ts";
 import {
   createDiscreteGaussian,
   type DiscreteGaussian,
   discreteGaussianVariance,
+  drawDiscreteGaussian,
   MOST_SIGMA,
 } from "../privacy/discrete-gaussian.ts";
+import type { Randomness } from "../randomness/index.ts";
 import { MOST_TICKS, requireWhole, type ServerEstimates } from "./statistic.ts";
 
 /** The average over all devices of min(count, limit). */
@@ -32,6 +35,20 @@ export function checkMean({ ticks, eventsPerTick, limit, sigma }: MeanSpec): voi
 /** Noise of standard deviation sigma·limit: the sensitivity is the limit, so the variance grows with its square. */
 export function meanNoise({ sigma, limit }: MeanSpec): DiscreteGaussian {
   return createDiscreteGaussian(sigma * limit);
+}
+
+/**
+ * What an opened answer counts as: itself, or the nearest value that the clamp allows. A report without noise, or with more than any honest one, cannot move
+ * the sum by more than the limit and twice the clamp.
+ */
+export function clampedAnswer({ limit }: MeanSpec, noise: DiscreteGaussian, value: number): number {
+  const clamp = clampOf(noise);
+  return Math.min(Math.max(value, -clamp), limit + clamp);
+}
+
+/** A draw on "no event", as it counts. */
+export function drawOnNoEvent(spec: MeanSpec, noise: DiscreteGaussian, random: Randomness): number {
+  return clampedAnswer(spec, noise, Number(drawDiscreteGaussian(noise, random)));
 }
 
 /** ε at δ = 10⁻⁶ of one device's answer. */

@@ -33,11 +33,12 @@ function algorithm<C>(
     metrics: 1,
     stateLength: 2 * top,
     reportLength: top + 1,
-    initialize: ({ encrypt }) => Array.from({ length: 2 * top }, (_, i) => encrypt(i === 0 ? 1 : 0)),
+    keys: 1,
+    initialize: ({ encrypt }) => Array.from({ length: 2 * top }, (_, i) => encrypt(i === 0 ? 1 : 0, i)),
     update: (state, _metric, { encrypt }) => [
-      encrypt(0),
+      encrypt(0, 0),
       ...state.slice(0, top - 1),
-      encrypt(1),
+      encrypt(1, top),
       ...state.slice(top, 2 * top - 1),
     ],
     sendToServer: (state, encryptor, random) => {

@@ -15,8 +15,9 @@ function algorithm<C>({ ticks, eventsPerTick, limit }: Mean): PaperAlgorithm<C> 
     metrics: 1,
     stateLength: limit,
     reportLength: limit,
-    initialize: ({ encrypt }) => Array.from({ length: limit }, () => encrypt(0)),
-    update: (atLeast, _metric, { encrypt }) => [encrypt(1), ...atLeast.slice(0, -1)],
+    keys: 1,
+    initialize: ({ encrypt }) => Array.from({ length: limit }, (_, i) => encrypt(0, i)),
+    update: (atLeast, _metric, { encrypt }) => [encrypt(1, 0), ...atLeast.slice(0, -1)],
     sendToServer: (atLeast, { rerandomize }) => atLeast.map(rerandomize),
   };
 }

@@ -16,7 +16,7 @@ export function twoServerOccurrenceDevice(spec: Occurrence): DeviceInContext {
   const responses = spec.noise === "servers" ? [] : responsesOf(spec);
   const draw = (random: Randomness) =>
     each.map((i) => (responses[i] === undefined ? "keep" : drawResponse(responses[i], random)));
-  return (ctx) => paperDevice(createSharedBits(ctx), occurrenceAlgorithm(spec.ticks, each.length, draw));
+  return (ctx) => paperDevice(createSharedBits(ctx), occurrenceAlgorithm(spec.ticks, each.length, 1, draw));
 }
 
 function metricsOf(spec: Occurrence): number[] {

@@ -93,7 +93,7 @@ export function createSharedBits(ctx: Uint8Array): DeviceScheme<readonly ElGamal
     },
     decodePublicKey: (bytes) => {
       requireLength("the public keys of two servers", bytes, POINT_BYTES * (POINTS - 1));
-      return split(bytes, POINTS - 1).map(elgamalGroup.decodePublicKey);
+      return split(bytes, POINTS - 1).map((key) => elgamalGroup.decodePublicKey(key));
     },
   };
 }

@@ -3,7 +3,7 @@ import { decodeBase64url, decodeBase64urlOf, encodeBase64url } from "../message/
 import { type Fields, name, number, oneOf, optional, readFields, readMessage, text, whole } from "../message/fields.ts";
 import { HASH_BYTES, type Manifest, SIGNATURE_BYTES } from "../message/manifest.ts";
 import type { Release } from "../message/release.ts";
-import { releasedMetrics } from "../message/released-metrics.ts";
+import { releasedMetrics, releasedPrivacy } from "../message/released-metrics.ts";
 import type { TaskPlan } from "../plan/task.ts";
 import { INVALID_COUNT_EPSILON, INVALID_COUNT_STANDARD_ERROR } from "../privacy/accounting/invalid-count.ts";
 import { isSameBytes } from "../statistic/concatenation.ts";
@@ -142,7 +142,7 @@ export function assembleRelease(
       standardError: INVALID_COUNT_STANDARD_ERROR,
       epsilon: INVALID_COUNT_EPSILON,
     },
-    privacy: { local: cost.perWindow.local, aggregate: cost.perWindow.aggregate },
+    privacy: releasedPrivacy(cost),
   };
 }
 

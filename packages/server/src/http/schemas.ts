@@ -130,6 +130,8 @@ const released = z.strictObject({
   privacy: z.strictObject({
     local: z.strictObject({ sum: z.number().exactOptional(), epsilon: z.number(), delta: z.number() }),
     aggregate: z.strictObject({ epsilon: z.number(), delta: z.number(), bound: z.literal("upper") }),
+    hijackedEpsilon: z.number().nullable(),
+    honest: z.int(),
   }),
 }) satisfies z.ZodType<Release>;
 const withheld = z.strictObject({

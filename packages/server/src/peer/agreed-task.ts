@@ -1,11 +1,11 @@
 import { LetheError } from "@lethe/core/error";
-import type { Task } from "@lethe/core/message";
+import { resolved, type Task } from "@lethe/core/message";
 import { asRun } from "../development.ts";
 import { findAgreement } from "../storage/agreements.ts";
 import type { Queryable } from "../storage/database.ts";
 import { type TaskRegistry, taskOf } from "../storage/tasks.ts";
 
-const textOf = (task: Task): string => JSON.stringify(task);
+const textOf = (task: Task): string => JSON.stringify(resolved(task));
 
 /** A helper takes a task over that says exactly what its operator has agreed to, as this helper runs it. */
 export function requireAgreed(agreement: Task, task: Task, isDevelopment: boolean): void {

@@ -1,4 +1,4 @@
-import { type Refused, type Release, releasedMetrics, type Withheld } from "@lethe/core/message";
+import { type Refused, type Release, releasedMetrics, releasedPrivacy, type Withheld } from "@lethe/core/message";
 import type { TaskPlan } from "@lethe/core/plan";
 import { INVALID_COUNT_EPSILON, INVALID_COUNT_STANDARD_ERROR } from "@lethe/core/privacy";
 import type { TaskVersion } from "../storage/tasks.ts";
@@ -42,7 +42,7 @@ export function makeRelease(closed: ClosedWindow, tally: Tally, cost: TaskPlan):
       standardError: INVALID_COUNT_STANDARD_ERROR,
       epsilon: INVALID_COUNT_EPSILON,
     },
-    privacy: { local: cost.perWindow.local, aggregate: cost.perWindow.aggregate },
+    privacy: releasedPrivacy(cost),
   };
 }
 

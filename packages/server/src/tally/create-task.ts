@@ -1,6 +1,13 @@
 import { sign } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
-import { encodeManifest, type Manifest, parseManifest, type SignedManifest, type Task } from "@lethe/core/message";
+import {
+  encodeManifest,
+  type Manifest,
+  parseManifest,
+  resolved,
+  type SignedManifest,
+  type Task,
+} from "@lethe/core/message";
 import type { Helper } from "../peer/client.ts";
 import { type Database, type Queryable, Unavailable } from "../storage/database.ts";
 import { lockKeyFile } from "../storage/locks.ts";
@@ -57,7 +64,7 @@ export async function createTask(
         { role: "helper", url: helper.url, key: helper.operatorKey },
       ] as const)
     : ([{ role: "tally", url, key: keyFile.operatorKey }] as const);
-  const manifestFrom = (fromWindow: number): string => encodeManifest({ ...task, fromWindow, servers });
+  const manifestFrom = (fromWindow: number): string => encodeManifest({ ...resolved(task), fromWindow, servers });
   requireShort(layoutsOf(parseManifest(manifestFrom(0))).reportBytes);
   const firstWindow = async (queryable: Queryable): Promise<number> => {
     const unused = await nextUnusedWindow(queryable, task.task);

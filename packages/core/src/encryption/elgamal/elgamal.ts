@@ -150,11 +150,12 @@ function decode(bytes: Uint8Array): ElGamalCiphertext {
   };
 }
 
-function decodePublicKey(bytes: Uint8Array): ElGamalPublicKey {
+/** `isUsedOften` unless a table of the point's multiples would not be worth its memory. */
+function decodePublicKey(bytes: Uint8Array, isUsedOften = true): ElGamalPublicKey {
   const point = decodePoint(bytes);
   // Under P = 0 a ciphertext carries its message in the clear.
   if (point.equals(IDENTITY)) throw new LetheError("bad-encoding", "the identity is not a public key");
-  return preparePublicKey(point);
+  return isUsedOften ? preparePublicKey(point) : { point };
 }
 
 /** Asks noble to keep a table of the point's multiples, as it does for G. */

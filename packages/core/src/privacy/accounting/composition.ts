@@ -10,6 +10,8 @@ export interface Charge {
   readonly times: number;
   /** From here on δ is 0, if anywhere. */
   readonly pure?: number;
+  /** No ε has a smaller δ: some outcomes are possible under one hypothesis only. */
+  readonly least?: number;
 }
 
 /** The charge of anything that is ε-differentially private: no such thing is worse than randomized response [KOV15]. */
@@ -63,6 +65,12 @@ export function composedEpsilon(charges: readonly Charge[], delta: number): numb
   const most = Math.min(sum, chernoff(losses, delta));
   // No more digits than the grid has.
   return crossing((epsilon) => deltaOfSum(losses, epsilon), delta, most, 0, 0.9 * most, 1e-4);
+}
+
+/** `composedEpsilon`, or infinity where no ε holds at this δ, because what happens under one hypothesis only is too likely. */
+export function boundedEpsilon(charges: readonly Charge[], delta: number): number {
+  const least = charges.reduce((sum, charge) => sum + charge.times * (charge.least ?? 0), 0);
+  return least < delta / 2 ? composedEpsilon(charges, delta) : Number.POSITIVE_INFINITY;
 }
 
 /** Each with its share of δ; their ε add up. */
@@ -141,15 +149,16 @@ function roughVariance({ delta, most }: Charge & { readonly most: number }): num
 const LARGEST_LOSS = 500;
 
 /** From which ε on δ is below the cut; 0 if it always is. */
-function rangeOf({ delta, pure }: Charge, cut: number): number {
+function rangeOf({ delta: curve, pure, least = 0 }: Charge, cut: number): number {
+  const delta = (epsilon: number): number => curve(epsilon) - least;
   if (delta(0) <= cut) return 0;
   let most = Math.min(pure ?? 1, LARGEST_LOSS);
   while (delta(most) > cut && most < LARGEST_LOSS) most = Math.min(LARGEST_LOSS, 2 * most);
   while (delta(most / 2) <= cut) most /= 2;
-  let least = most / 2;
+  let below = most / 2;
   for (let i = 0; i < 4; i++) {
-    const middle = (least + most) / 2;
-    if (delta(middle) > cut) least = middle;
+    const middle = (below + most) / 2;
+    if (delta(middle) > cut) below = middle;
     else most = middle;
   }
   return most;

@@ -30,7 +30,8 @@ export function crossing(
   let high: Evaluated | undefined;
   const within = (x: number): number => Math.min(Math.max(x, Math.min(safe, unsafe)), Math.max(safe, unsafe));
   // Away from the guess in growing steps, until the crossing lies between two points.
-  let x = within(guess);
+  // A guess beyond the safe end says only that the crossing is near it, not that it exists.
+  let x = within(guess) === safe ? (safe + unsafe) / 2 : within(guess);
   for (let step = Math.abs(unsafe - safe) / 200; x !== safe && !(high && low.x !== safe); step *= 2) {
     const here = evaluate(x);
     if (here.height > 0) high = here;

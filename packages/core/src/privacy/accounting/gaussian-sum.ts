@@ -3,7 +3,7 @@ import { requireDelta, requireDevices } from "./aggregate.ts";
 import type { Distribution } from "./coin-sum.ts";
 import type { Charge } from "./composition.ts";
 import { crossing } from "./crossing.ts";
-import { NOTHING, type Part, tilted as tiltedWeights, windowAtTilt } from "./tilted-sum.ts";
+import { logConcaveSumDelta, MOST_TRANSFORMED } from "./log-concave-sum.ts";
 
 /** Noise from each of some devices, and how much one device can change the sum. */
 export interface GaussianSum {
@@ -81,36 +81,6 @@ function wideDelta(sigma2: number, sensitivity: number, epsilon: number): number
 }
 
 /**
- * f is computed from its characteristic function, tilted by θ = −ε/Δ (`tilted-sum.ts`): with g(x) = f(x)·e^{θx} the terms are
- * e^{−θx}·(g(x) − g(x−Δ)), and the last x that counts lies about Δ/2 above the maximum of g. As f still rises there, or has its own
- * maximum before, g is at least e^{−ε/2} times its maximum where it matters, and the errors of the transform, which are relative
- * to the maximum, stay small up to ε = 40; they are added. Of the N frequencies of a window only the few count at which φⁿ is not yet nothing,
- * and sums over x are geometric series.
- */
-function narrowDelta({ sigma2, sensitivity, devices }: GaussianSum, epsilon: number): number {
-  const tilt = -epsilon / sensitivity;
-  const part = { ...discreteGaussianPart(sigma2, -tilt), times: devices };
-  const { first, length, mean } = windowAtTilt([part], tilt, sensitivity);
-  const { logTotal, waves } = spectrum(part, tilt, length);
-  const logScale = devices * logTotal;
-  const tilted = (x: number): number =>
-    waves.reduce((sum, { re, im, omega }) => sum + re * Math.cos(omega * x) + im * Math.sin(omega * x), 0);
-  // f is log-concave, so all x up to some last one count; it lies between the maximum of g, next to its mean, and Δ above.
-  const below = Math.floor(mean);
-  const top = tilted(below) >= tilted(below + 1) ? below : below + 1;
-  const last = lastThat((x) => tilted(x) > tilted(x - sensitivity), top, top + sensitivity);
-  const upTo = (x: number): number => waves.reduce((sum, wave) => sum + partialSum(wave, tilt, first, x, logScale), 0);
-  const lost = TRANSFORM_ERROR * Math.exp(logScale - tilt * last) * Math.min(length, 1 + 1 / -Math.expm1(tilt));
-  return Math.max(0, upTo(last) - Math.exp(epsilon) * upTo(last - sensitivity)) + lost;
-}
-
-/** Of one value of the tilted distribution: rounding of some hundred frequencies. */
-const TRANSFORM_ERROR = 1e-16;
-
-/** The ε up to which e^{−ε/2} is far above the transform's errors. */
-const MOST_TRANSFORMED = 40;
-
-/**
  * For larger ε, where there is hardly any noise: f by squaring, with positive terms only; or, if that would take long, from above: the
  * noise of the other devices can only lower δ.
  */
@@ -151,72 +121,13 @@ function convolve(a: Float64Array<ArrayBuffer>, b: Float64Array<ArrayBuffer>): F
   return product.slice(cut, product.length - cut);
 }
 
-/** One frequency ω of the tilted distribution: re·cos ωx + im·sin ωx. */
-interface Wave {
-  readonly omega: number;
-  readonly re: number;
-  readonly im: number;
-}
-
-/** The frequencies 2πk/N, 0 ≤ k ≤ N/2, of the sum: φⁿ = exp(n·log1p(φ − 1)), and φ − 1 without cancellation. */
-function spectrum(part: Part, tilt: number, length: number): { logTotal: number; waves: Wave[] } {
-  const { weights, logTotal } = tiltedWeights(part, tilt);
-  const waves: Wave[] = [];
-  for (let k = 0; k <= length / 2; k++) {
-    const omega = (2 * Math.PI * k) / length;
-    let x = 0;
-    let y = 0;
-    for (let i = 0; i < weights.length; i++) {
-      const half = (omega * (part.first + i)) / 2;
-      x -= 2 * (weights[i] as number) * Math.sin(half) ** 2;
-      y += (weights[i] as number) * Math.sin(2 * half);
-    }
-    const logSize = part.times * (x > -0.5 ? Math.log1p(x * (2 + x) + y * y) / 2 : Math.log(Math.hypot(1 + x, y)));
-    if (logSize < NOTHING) break;
-    const size = (Math.exp(logSize) * (k === 0 || 2 * k === length ? 1 : 2)) / length;
-    const angle = part.times * Math.atan2(y, 1 + x);
-    waves.push({ omega, re: size * Math.cos(angle), im: size * Math.sin(angle) });
-  }
-  return { logTotal, waves };
-}
-
-/** The largest x from `start` to below `end` that counts, where all between do: in growing steps, then by halves. */
-function lastThat(counts: (x: number) => boolean, start: number, end: number): number {
-  let low = start;
-  let high = start + 1;
-  for (let step = 1; high < end && counts(high); step *= 2) {
-    low = high;
-    high = Math.min(end, high + step);
-  }
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (counts(middle)) low = middle;
-    else high = middle;
-  }
-  return low;
-}
-
-/** Σ e^{logScale − θx}·(re·cos ωx + im·sin ωx) over first ≤ x ≤ last: the real part of a geometric series. */
-function partialSum({ omega, re, im }: Wave, tilt: number, first: number, last: number, logScale: number): number {
-  if (last < first) return 0;
-  // With r = e^{θ + iω}, Σ r^{−x} = (r^{−last} − r^{1−first})/(1 − r).
-  if (omega === 0) {
-    const terms = last - first + 1;
-    const series = tilt === 0 ? terms : Math.expm1(tilt * terms) / Math.expm1(tilt);
-    return re * series * Math.exp(logScale - tilt * last);
-  }
-  const grow = Math.exp(tilt);
-  const x = 1 - grow * Math.cos(omega);
-  const y = -grow * Math.sin(omega);
-  const size = x * x + y * y;
-  const a = Math.exp(logScale - tilt * last);
-  const b = Math.exp(logScale - tilt * (first - 1));
-  const p = a * Math.cos(omega * last) - b * Math.cos(omega * (first - 1));
-  const q = -a * Math.sin(omega * last) + b * Math.sin(omega * (first - 1));
-  // re·cos ωx + im·sin ωx is the real part of (re + i·im)·e^{−iωx}.
-  const seriesRe = (p * x + q * y) / size;
-  const seriesIm = (q * x - p * y) / size;
-  return re * seriesRe - im * seriesIm;
+/** The exact distribution of the noise together, by its characteristic function. */
+function narrowDelta({ sigma2, sensitivity, devices }: GaussianSum, epsilon: number): number {
+  return logConcaveSumDelta(
+    { ...discreteGaussianPart(sigma2, epsilon / sensitivity), times: devices },
+    sensitivity,
+    epsilon,
+  );
 }
 
 /** N_Z(0, σ²) as far as it matters when the sum is pushed to where the privacy loss is ε. */

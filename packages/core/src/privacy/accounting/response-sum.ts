@@ -35,6 +35,8 @@ function deltaAmong(
   let last = 0;
   let difference = 0;
   for (const probability of sumOfCoins(ones, one, zeros, zero).probabilities) {
+    // Too improbable for a double, as are all before it: the sum has not begun.
+    if (probability === 0 && last === 0) continue;
     const here = a * probability - b * last;
     if (here <= 0) return { delta, next: delta + Math.max(here, -difference) };
     difference = here;

@@ -2,7 +2,7 @@ import { type LatticeCiphertext, MOST_SLOTS, type Slots } from "../../encryption
 import { chooseFor } from "../../encryption/lattice/choose.ts";
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { withBufferedRandomness } from "../../randomness/index.ts";
-import { checkMean, type MeanSpec, meanEstimates, meanNoise } from "../mean.ts";
+import { checkMean, clampedAnswer, drawOnNoEvent, type MeanSpec, meanEstimates, meanNoise } from "../mean.ts";
 import { writesAllowed } from "../recorder.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import { canaryLength, createCanary } from "./canary.ts";
@@ -79,13 +79,13 @@ export function rotationMeanServer(plan: RotationMeanPlan): ServerSide {
     ...latticeServer(plan, {
       read: ([opened]) => {
         const residue = (opened as Slots)[0] as number;
-        // The residues that no honest answer has are split evenly; what lies outside is clamped, not rejected.
+        // The residues that no honest answer has are split evenly.
         const largest = spec.limit + noise.reach;
         const spare = t - (largest + noise.reach + 1);
         const value = residue <= largest + Math.floor(spare / 2) ? residue : residue - t;
-        return [Math.min(Math.max(value, -noise.reach), largest)];
+        return [clampedAnswer(spec, noise, value)];
       },
-      onNoEvent: (random) => [Number(drawDiscreteGaussian(noise, random))],
+      onNoEvent: (random) => [drawOnNoEvent(spec, noise, random)],
     }),
     ...meanEstimates(spec),
   };

@@ -1,5 +1,6 @@
 import {
   type AdditiveScheme,
+  type DeviceKeyContext,
   deriveDeviceKeys,
   deriveDeviceSecretKey,
   type RerandomizableScheme,
@@ -21,17 +22,23 @@ export interface CounterScheme<PublicKey, SecretKey, Ciphertext>
 }
 
 /** What a device needs of a scheme: nothing that opens, nothing that adds. */
-export type DeviceScheme<PublicKey, Ciphertext> = Omit<
-  RerandomizableScheme<number, PublicKey, never, Ciphertext>,
-  "generateKeys" | "generateSecretKey" | "decrypt" | "encodePublicKey"
->;
+export interface DeviceScheme<PublicKey, Ciphertext>
+  extends Omit<
+    RerandomizableScheme<number, PublicKey, never, Ciphertext>,
+    "generateKeys" | "generateSecretKey" | "decrypt" | "encodePublicKey" | "decodePublicKey"
+  > {
+  /** `isUsedOften` unless what makes a key faster to use would not be worth its memory. */
+  decodePublicKey(bytes: Uint8Array, isUsedOften?: boolean): PublicKey;
+}
 
 const MOST_CIPHERTEXTS = 10_000;
+/** A table of a key's multiples makes encrypting several times faster, and takes 400 kB. */
+const MOST_TABLES = 32;
 
-/** A public key and randomness, ready to encrypt. */
+/** Public keys and randomness, ready to encrypt: each slot of the vector under the key that it belongs to. */
 export interface Encryptor<Ciphertext> {
-  encrypt(message: number): Ciphertext;
-  rerandomize(ciphertext: Ciphertext): Ciphertext;
+  encrypt(message: number, slot: number): Ciphertext;
+  rerandomize(ciphertext: Ciphertext, slot: number): Ciphertext;
 }
 
 /** The steps of an algorithm on a vector of ciphertexts, given means to encrypt. */
@@ -42,6 +49,8 @@ export interface PaperAlgorithm<Ciphertext> {
   /** Ciphertexts in the state, and in the report. */
   readonly stateLength: number;
   readonly reportLength: number;
+  /** 1 if all slots share a key; else every slot has its own, so that what is in one of them cannot be put into another. */
+  readonly keys: number;
   initialize(encryptor: Encryptor<Ciphertext>): Ciphertext[];
   update(state: readonly Ciphertext[], metric: number, encryptor: Encryptor<Ciphertext>): Ciphertext[];
   sendToServer(state: readonly Ciphertext[], encryptor: Encryptor<Ciphertext>, random: Randomness): Ciphertext[];
@@ -65,12 +74,17 @@ export function paperDevice<PublicKey, Ciphertext>(
     );
   }
   const ciphertextBytes = algorithm.stateLength * scheme.ciphertextBytes;
+  const keyBytes = algorithm.keys * scheme.publicKeyBytes;
 
   function machine(publicKeyBytes: Uint8Array, random: Randomness): CiphertextMachine<readonly Ciphertext[]> {
-    const publicKey = scheme.decodePublicKey(publicKeyBytes);
+    requireLength("a public key", publicKeyBytes, keyBytes);
+    const keys = split(publicKeyBytes, algorithm.keys).map((key) =>
+      scheme.decodePublicKey(key, algorithm.keys <= MOST_TABLES),
+    );
+    const keyOf = (slot: number): PublicKey => keys[slot % keys.length] as PublicKey;
     const encryptor: Encryptor<Ciphertext> = {
-      encrypt: (message) => scheme.encrypt(publicKey, message, random),
-      rerandomize: (ciphertext) => scheme.rerandomize(publicKey, ciphertext, random),
+      encrypt: (message, slot) => scheme.encrypt(keyOf(slot), message, random),
+      rerandomize: (ciphertext, slot) => scheme.rerandomize(keyOf(slot), ciphertext, random),
     };
     return {
       ticks: algorithm.ticks,
@@ -86,23 +100,26 @@ export function paperDevice<PublicKey, Ciphertext>(
     };
   }
 
-  const bytes = { report: algorithm.reportLength * scheme.ciphertextBytes, publicKey: scheme.publicKeyBytes };
+  const bytes = { report: algorithm.reportLength * scheme.ciphertextBytes, publicKey: keyBytes };
   return deviceSide({ ...bytes, ciphertexts: ciphertextBytes }, machine);
 }
 
-/** The part of the server's half that is the same for all of the paper's algorithms. */
+/** The part of the server's half that is the same for all of the paper's algorithms; `keys` as in `PaperAlgorithm`. */
 export function paperServer<PublicKey, SecretKey, Ciphertext>(
   scheme: CounterScheme<PublicKey, SecretKey, Ciphertext>,
-  reportLength: number,
+  { reportLength, keys }: Pick<PaperAlgorithm<Ciphertext>, "reportLength" | "keys">,
   answers: AnswerReader<number>,
 ): Pick<ServerSide, "issueKey" | "open"> {
+  const contextsOf = (context: DeviceKeyContext): DeviceKeyContext[] =>
+    Array.from({ length: keys }, (_, i) => ({ ...context, index: context.index + i }));
   const open = scheme.open ?? ((secretKey, bytes) => decodeAndDecrypt(scheme, secretKey, bytes));
   return {
-    issueKey: (master, context) => scheme.encodePublicKey(deriveDeviceKeys(scheme, master, context).publicKey),
+    issueKey: (master, context) =>
+      join(contextsOf(context).map((each) => scheme.encodePublicKey(deriveDeviceKeys(scheme, master, each).publicKey))),
     open: (master, context, report, random) => {
       if (report.length !== reportLength * scheme.ciphertextBytes) return readOrDraw(answers, random, undefined);
-      const secretKey = deriveDeviceSecretKey(scheme, master, context);
-      const messages = split(report, reportLength).map((bytes) => open(secretKey, bytes));
+      const secretKeys = contextsOf(context).map((each) => deriveDeviceSecretKey(scheme, master, each));
+      const messages = split(report, reportLength).map((bytes, i) => open(secretKeys[i % keys] as SecretKey, bytes));
       const intact = !messages.includes(undefined);
       return readOrDraw(answers, random, { opened: messages.map((message) => message ?? 0), intact });
     },
@@ -120,8 +137,8 @@ export function applyResponses<Ciphertext>(
 ): Ciphertext[] {
   return bits.map((bit, i) => {
     const response = responses[i] as 0 | 1 | "keep";
-    const kept = rerandomize(bit);
-    const replaced = encrypt(response === "keep" ? 0 : response);
+    const kept = rerandomize(bit, i);
+    const replaced = encrypt(response === "keep" ? 0 : response, i);
     return response === "keep" ? kept : replaced;
   });
 }

@@ -33,9 +33,10 @@ function algorithm<P, S, C>(
     metrics: 1,
     stateLength: top + 1,
     reportLength: edges.length,
-    initialize: ({ encrypt }) => Array.from({ length: top + 1 }, (_, i) => encrypt(i === 0 ? 1 : 0)), // l. 2–5
+    keys: 1,
+    initialize: ({ encrypt }) => Array.from({ length: top + 1 }, (_, i) => encrypt(i === 0 ? 1 : 0, i)), // l. 2–5
     update: (exactly, _metric, { encrypt }) => {
-      const shifted = [encrypt(0), ...exactly.slice(0, top)]; // l. 13–16
+      const shifted = [encrypt(0, 0), ...exactly.slice(0, top)]; // l. 13–16
       return shifted.with(top, scheme.add(exactly[top] as C, exactly[top - 1] as C));
     },
     sendToServer: (exactly, encryptor, random) => {
@@ -56,10 +57,14 @@ export function paperHistogramServer<P, S, C>(scheme: CounterScheme<P, S, C>, sp
   checkHistogram(spec);
   const mechanism = histogramMechanism(spec);
   return {
-    ...paperServer(scheme, spec.edges.length, {
-      read: (bits) => (isHistogramAnswer(mechanism, bits) ? bits : undefined),
-      onNoEvent: (random) => respondHistogram(mechanism, 0, random),
-    }),
+    ...paperServer(
+      scheme,
+      { reportLength: spec.edges.length, keys: 1 },
+      {
+        read: (bits) => (isHistogramAnswer(mechanism, bits) ? bits : undefined),
+        onNoEvent: (random) => respondHistogram(mechanism, 0, random),
+      },
+    ),
     ...histogramEstimates(mechanism),
   };
 }

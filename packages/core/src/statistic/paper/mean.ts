@@ -1,5 +1,5 @@
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
-import { checkMean, type MeanSpec, meanEstimates, meanNoise } from "../mean.ts";
+import { checkMean, clampedAnswer, drawOnNoEvent, type MeanSpec, meanEstimates, meanNoise } from "../mean.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import { type CounterScheme, type PaperAlgorithm, paperDevice, paperServer } from "./ciphertext-vector.ts";
 
@@ -19,10 +19,11 @@ function algorithm<P, S, C>(
     metrics: 1,
     stateLength: limit,
     reportLength: 1,
-    initialize: ({ encrypt }) => Array.from({ length: limit }, () => encrypt(0)),
-    update: (atLeast, _metric, { encrypt }) => [encrypt(1), ...atLeast.slice(0, -1)],
+    keys: 1,
+    initialize: ({ encrypt }) => Array.from({ length: limit }, (_, i) => encrypt(0, i)),
+    update: (atLeast, _metric, { encrypt }) => [encrypt(1, 0), ...atLeast.slice(0, -1)],
     sendToServer: (atLeast, { encrypt }, random) => [
-      [...atLeast, encrypt(Number(drawDiscreteGaussian(noise, random)))].reduce(scheme.add), // l. 5–7
+      [...atLeast, encrypt(Number(drawDiscreteGaussian(noise, random)), 0)].reduce(scheme.add), // l. 5–7
     ],
   };
 }
@@ -37,10 +38,14 @@ export function paperMeanServer<P, S, C>(scheme: CounterScheme<P, S, C>, spec: M
   checkMean(spec);
   const noise = meanNoise(spec);
   return {
-    ...paperServer(scheme, 1, {
-      read: (sum) => sum,
-      onNoEvent: (random) => [Number(drawDiscreteGaussian(noise, random))],
-    }),
+    ...paperServer(
+      scheme,
+      { reportLength: 1, keys: 1 },
+      {
+        read: (sums) => sums.map((sum) => clampedAnswer(spec, noise, sum)),
+        onNoEvent: (random) => [drawOnNoEvent(spec, noise, random)],
+      },
+    ),
     ...meanEstimates(spec),
   };
 }

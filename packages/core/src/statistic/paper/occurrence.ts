@@ -18,11 +18,13 @@ import {
 
 /**
  * Alg. 2, CountNonZero: one ciphertext a metric, replaced by Enc(1) at every event. With sharings and their proofs for messages it is
- * Alg. 5. `draw` decides for every metric what to tell at the end.
+ * Alg. 5. `draw` decides for every metric what to tell at the end. Every metric has a key of its own, unless there is one for all (`keys` 1): a captured ciphertext
+ * of a metric with much noise opens to nothing where a metric with less noise is read.
  */
 export function occurrenceAlgorithm<C>(
   ticks: number,
   metrics: number,
+  keys: 1 | typeof metrics,
   draw: (random: Randomness) => readonly (0 | 1 | "keep")[],
 ): PaperAlgorithm<C> {
   return {
@@ -31,8 +33,9 @@ export function occurrenceAlgorithm<C>(
     metrics,
     stateLength: metrics,
     reportLength: metrics,
-    initialize: ({ encrypt }) => Array.from({ length: metrics }, () => encrypt(0)), // l. 2
-    update: (state, metric, { encrypt }) => state.with(metric, encrypt(1)), // l. 6
+    keys,
+    initialize: ({ encrypt }) => Array.from({ length: metrics }, (_, i) => encrypt(0, i)), // l. 2
+    update: (state, metric, { encrypt }) => state.with(metric, encrypt(1, metric)), // l. 6
     sendToServer: (state, encryptor, random) => applyResponses(state, draw(random), encryptor), // l. 12–22
   };
 }
@@ -45,16 +48,20 @@ export function responsesOf(spec: OccurrenceSpec): RandomizedResponse[] {
 export function paperOccurrenceDevice<P, C>(scheme: DeviceScheme<P, C>, spec: OccurrenceSpec): DeviceSide {
   const responses = responsesOf(spec);
   const draw = (random: Randomness) => responses.map((response) => drawResponse(response, random));
-  return paperDevice(scheme, occurrenceAlgorithm(spec.ticks, responses.length, draw));
+  return paperDevice(scheme, occurrenceAlgorithm(spec.ticks, responses.length, responses.length, draw));
 }
 
 export function paperOccurrenceServer<P, S, C>(scheme: CounterScheme<P, S, C>, spec: OccurrenceSpec): ServerSide {
   const responses = responsesOf(spec);
   return {
-    ...paperServer(scheme, responses.length, {
-      read: (bits) => (areBits(bits) ? bits : undefined),
-      onNoEvent: (random) => responses.map((response) => respond(response, 0, random)),
-    }),
+    ...paperServer(
+      scheme,
+      { reportLength: responses.length, keys: responses.length },
+      {
+        read: (bits) => (areBits(bits) ? bits : undefined),
+        onNoEvent: (random) => responses.map((response) => respond(response, 0, random)),
+      },
+    ),
     ...occurrenceEstimates(responses),
   };
 }
