@@ -120,8 +120,11 @@ function guaranteesOf({ reporting, goal, patience = THOROUGH }: Question, answer
   return { ...goal, ...local, epsilon: Math.min(goal.epsilon, local.localEpsilon) };
 }
 
+/** For one metric there is time. */
+const SHARP = 0.2;
+
 function hijackedEpsilonOf({ reporting, goal }: Question, localEpsilon: number, answers: Answers): number {
-  return boundedEpsilon([hijackedCharge(reporting - 1, localEpsilon, answers)], goal.delta);
+  return boundedEpsilon([hijackedCharge(reporting - 1, localEpsilon, answers, 1, SHARP)], goal.delta);
 }
 
 /** The noise that hides a captured state: that of all honest devices but the one it was captured from. */
