@@ -15,7 +15,7 @@ import { split } from "../statistic/concatenation.ts";
 import { bucketOf } from "../statistic/histogram.ts";
 import type { Recorder } from "../statistic/recorder.ts";
 import { createTwoServerStatistic } from "./create-statistic.ts";
-import { createSharedBits, sharingContext, splitSharedBits } from "./shared-bit.ts";
+import { createSharedBits, sharingContext } from "./shared-bit.ts";
 
 const POINTS = 4;
 const HEADER = 10;
