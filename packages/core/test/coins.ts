@@ -81,7 +81,7 @@ const BLOCK_BYTES = 4096;
 
 /** What a run of the device shows. */
 export interface Seen {
-  /** All that whoever holds the keys can open, less what is `padded`. */
+  /** All that the holder of the keys can open, less what is `padded`. */
   readonly view: string;
   /** What was opened where a uniform mask was added, less that mask. The mask hides it perfectly if it does not depend on it. */
   readonly padded?: string;

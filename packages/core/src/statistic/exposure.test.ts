@@ -48,14 +48,14 @@ import type { StatisticSpec } from "./spec.ts";
 import type { DeviceSide } from "./statistic.ts";
 
 /**
- * What a report shows to whoever holds all keys: the one server, or both servers together. By enumeration: for every count, all coins of
- * the device are walked through, and the probability of everything that opens is exact. The largest ratio over all pairs of counts is at
- * most e^ε₀, without any tolerance.
+ * The most that a report shows to the holder of all keys: the one server, or both servers together. For every count the test walks
+ * through all coins of the device and computes the exact probability of everything that opens. The largest ratio over all pairs
+ * of counts is at most e^ε₀, without any tolerance.
  *
- * Everything means every slot of every ciphertext, not just the answers. What else the servers see has a distribution that does not
- * depend on the count: ElGamal's randomness is fresh in every ciphertext of a report; the two halves of a shared bit are a function of
- * the bit and of coins that were drawn for this sharing alone, since no sharing is in two places (`bucket-lines.test.ts`);
- * the noise of a lattice is in `key-holder-view.stat.test.ts`.
+ * Everything means every slot of every ciphertext, not just the answers. The rest of a report has a distribution that does not depend on
+ * the count. ElGamal's randomness is fresh in every ciphertext. The two halves of a shared bit are a function of the bit and of
+ * coins that were drawn for this sharing alone, since no sharing is in two places (`bucket-lines.test.ts`). A lattice's
+ * noise is the subject of `key-holder-view.stat.test.ts`.
  */
 const master = secret(new Uint8Array(32).fill(7));
 const context: DeviceKeyContext = { task: "exposure", window: 0, device: new Uint8Array(16), role: "tally", index: 0 };
@@ -70,9 +70,9 @@ type Mechanisms = readonly HistogramMechanismName[];
 const ALL: Mechanisms = ["kary", "unary", "per-bucket"];
 
 interface Subject {
-  /** What the device draws after so many events. */
+  /** The draws of a device with `count` events. */
   readonly script: (count: number) => () => CoinScript;
-  /** A report of a device with so many events, opened. */
+  /** Opens the report of a device with `count` events. */
   readonly run: (count: number) => (random: Randomness, masks: Masks) => Seen;
   /** Lattice runs are cheap enough to do each twice, which the check of masks needs. */
   readonly repeats: number;
@@ -184,7 +184,7 @@ function onLattice(plan: LatticePlan, device: DeviceSide, see: (slots: Int32Arra
   };
 }
 
-/** Buckets and canary are seen; every other slot has a mask of its own, in the order of slots. */
+/** Buckets and canary are seen; every other slot has its own mask, in the order of slots. */
 function seeHistogram({ positions, canary, choice }: RotationHistogramPlan) {
   const bare = new Set([...positions, ...canary.slots]);
   return (slots: Int32Array, masks: Uint8Array): Seen => {
@@ -237,7 +237,6 @@ function inTheClear(device: DeviceSide, mechanism: HistogramMechanism): Subject 
 const WITH_ENCRYPTION: readonly (readonly [edges: readonly number[], mechanisms: Mechanisms])[] = [
   [[0, 1], ALL],
   [[0, 2], ALL],
-  [[0, 1, 2, 5], ["kary"]],
 ];
 const ON_LATTICE: readonly (readonly number[])[] = [
   [0, 1, 2],
@@ -263,17 +262,20 @@ describe("a histogram's report shows at most ε₀", () => {
     expectExposure(subject, countsFor(edges), 1, stated);
   });
 
-  it.each(each(WITH_ENCRYPTION))("to two servers together: %s, edges %j", (name, edges) => {
-    const spec = histogramOf(edges, name);
-    const coins = () => histogramCoins(histogramMechanism(spec));
-    const { stated, ...subject } = twoServers({ ...spec, noise: "device" }, coins);
-    expectExposure(subject, countsFor(edges), 1, stated);
-  });
+  it.each(each([...WITH_ENCRYPTION, [[0, 1, 2, 5], ["kary"]]]))(
+    "to two servers together: %s, edges %j",
+    (name, edges) => {
+      const spec = histogramOf(edges, name);
+      const coins = () => histogramCoins(histogramMechanism(spec));
+      const { stated, ...subject } = twoServers({ ...spec, noise: "device" }, coins);
+      expectExposure(subject, countsFor(edges), 1, stated);
+    },
+  );
 
   it.each(each(IN_THE_CLEAR.map((edges) => [edges, ALL])))(
     "both algorithms in the clear: %s, edges %j",
     (name, edges) => {
-      for (const epsilon of [0.25, 1, 4]) {
+      for (const epsilon of [0.25, 4]) {
         const spec = histogramOf(edges, name, epsilon);
         const mechanism = histogramMechanism(spec);
         const lines = bucketLines<number>(spec, (random) => drawHistogramResponses(mechanism, random));

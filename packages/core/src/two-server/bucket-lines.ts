@@ -22,9 +22,10 @@ interface Buckets {
  * the servers can open is the bucket, and nothing else. The other bits of the lines, which would show the count, stay
  * on the device.
  *
- * A shared line is safe because it is read at different places: every bit of state and report is a sharing of its own, made
- * once and moved ever after. A copy would not be safe. If two bits of a report were one sharing, each server alone would
- * see two equal shares, which proves that both are kept, and 0. And a sharing may be queried only once.
+ * Sharing a line is safe, because each bucket reads another place of it: every bit of the state is a separate sharing, made
+ * once and only moved afterwards. Copying a bit would not be safe. If two bits of a report were copies of one sharing, each
+ * server alone would see two equal shares, which proves that both answers are kept and 0. And a sharing may be queried only
+ * once.
  */
 export function bucketLines<C>(
   { ticks, eventsPerTick, edges }: Buckets,
