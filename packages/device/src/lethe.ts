@@ -31,7 +31,10 @@ export interface Lethe<Name extends string = string> extends AsyncDisposable {
   record(name: Name, times?: number): void;
   /** Sends what is sealed now, without waiting for its time. */
   sendPending(): Promise<void>;
-  /** Without consent everything is wiped, and nothing is counted or sent. */
+  /**
+   * Without consent everything is wiped, and nothing is counted or sent: in no tab and no process that shares the store. What
+   * is in progress is aborted; nothing of it is left when this resolves. Consent that is given anew begins anew.
+   */
   setConsent(consent: boolean): Promise<void>;
   /** Exactly what somebody who opens the device now would see. */
   inspect(): Inspection;
@@ -56,49 +59,50 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
       // The application's own; it must not stop the count.
     }
   };
-  const parts = {
-    store,
-    service: createService({ server, task, operatorKey, helperKey, fetch: options.fetch ?? fetch.bind(globalThis) }),
-    task,
-    operatorKey,
-    clock: options.clock ?? Date.now,
-    random: randomnessFrom(globalThis.crypto),
-    onProblem,
-  };
+  const random = randomnessFrom(globalThis.crypto);
+  const clock = options.clock ?? Date.now;
+  const ask = options.fetch ?? fetch.bind(globalThis);
   let writer: Writer | undefined;
-  let session: { readonly aborted: AbortController; readonly ended: Promise<void> } | undefined;
+  /** Of the consent that holds; aborted, for the last write if with `true`, when it is withdrawn or the program closes. */
+  let session: AbortController | undefined;
+  /** Resolves when nothing of the last session is in progress. */
+  let ended: Promise<void> | undefined;
+  /** Whether anybody wants a session, by the last call. */
+  let isWanted = false;
+  /** Calls that begin or end sessions are done one after another. */
+  let turn: Promise<void> | undefined;
 
-  /** Waits to be the one that writes, writes until it is aborted, and lets others. */
-  async function write(aborted: AbortController, isOpen: () => void): Promise<void> {
-    const { signal } = aborted;
-    const release = await store.lock(signal);
+  /** Waits to be the one that writes, writes until the signal is aborted, and lets others. */
+  async function write(signal: AbortSignal, isOpen: () => void): Promise<void> {
+    const release = await store.lock(signal, () => end(false));
     if (!release) return;
     try {
-      const opened = await openWriter(parts);
+      const service = createService({ server, task, operatorKey, helperKey, fetch: ask, signal });
+      const opened = await openWriter({ store, service, task, operatorKey, clock, random, onProblem, signal });
       if (!signal.aborted) {
         writer = opened;
-        store.peers?.receive((name, times) => opened.record(name, times));
+        store.peers?.receive(opened.record);
         isOpen();
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
       }
-      writer = undefined;
-      // What others hand over from now on is for the next one.
-      store.peers?.stop();
-      await opened.close();
+      await opened.close(signal.reason);
     } finally {
       await release();
     }
   }
 
   async function start(): Promise<void> {
-    const aborted = new AbortController();
+    await ended;
+    if (!isWanted || session) return;
+    const own = new AbortController();
+    session = own;
     await new Promise<void>((resolve) => {
-      const ended = write(aborted, resolve).catch((error: unknown) => {
+      ended = write(own.signal, resolve).catch((error: unknown) => {
+        if (session === own) session = writer = undefined;
         onProblem(
           error instanceof LetheError ? error : new LetheError("bad-store", "the store failed", { cause: error }),
         );
       });
-      session = { aborted, ended };
       void ended.then(resolve);
       setTimeout(resolve, OTHERS_MS);
     });
@@ -107,33 +111,44 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
     }
   }
 
-  async function end(): Promise<void> {
-    session?.aborted.abort();
-    await session?.ended;
-    session = undefined;
+  /** At once nothing is counted, asked or written any more, but for a last write; resolves when nothing is in progress. */
+  function end(isLastWrite: boolean): Promise<void> | undefined {
+    session?.abort(isLastWrite);
+    session = writer = undefined;
+    // What others hand over from now on is for the next one.
+    store.peers?.stop();
+    return ended;
   }
 
   const hide = (): void => writer?.hide();
   globalThis.addEventListener?.("pagehide", hide);
 
-  async function setConsent(consent: boolean): Promise<void> {
-    if (consent === (session !== undefined)) return;
-    if (consent) return start();
-    writer?.stop();
-    await end();
-    await wipe();
+  const inTurn = (act: () => Promise<void>): Promise<void> => {
+    turn = (turn ?? Promise.resolve()).then(act);
+    return turn;
+  };
+
+  function setConsent(consent: boolean): Promise<void> {
+    isWanted = consent;
+    if (consent) return inTurn(start);
+    end(false);
+    return inTurn(async () => {
+      await ended;
+      await store.wipe().catch((error: unknown) => onProblem(error as LetheError));
+    });
   }
 
-  const wipe = (): Promise<void> => store.wipe().catch((error: unknown) => onProblem(error as LetheError));
-
-  async function close(): Promise<void> {
+  function close(): Promise<void> {
     globalThis.removeEventListener?.("pagehide", hide);
-    await end();
-    await store.close();
+    isWanted = false;
+    end(true);
+    return inTurn(async () => {
+      await ended;
+      await store.close();
+    });
   }
 
-  if (options.consent ?? true) await start();
-  else await wipe();
+  await setConsent(options.consent ?? true);
   return {
     record: (name, times = 1) => {
       if (!Number.isInteger(times)) onProblem(new LetheError("bad-encoding", "times is a whole number"));

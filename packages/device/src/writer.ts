@@ -13,6 +13,8 @@ export interface WriterOptions {
   readonly clock: () => number;
   readonly random: Randomness;
   readonly onProblem: (error: LetheError) => void;
+  /** Once it is aborted nothing is asked and nothing is written, but for the last write of `close`. */
+  readonly signal: AbortSignal;
 }
 
 /** The one that counts, writes and sends for a task on this device. */
@@ -23,10 +25,8 @@ export interface Writer {
   /** Seals what is over and sends what is sealed, without waiting for its time; resolves when everything was tried. */
   sendPending(): Promise<void>;
   inspect(): Inspection;
-  /** Writes a last time. */
-  close(): Promise<void>;
-  /** Ends without another write. */
-  stop(): void;
+  /** After the signal was aborted: writes a last time, if it may; resolves when nothing is in progress. */
+  close(isLastWrite: boolean): Promise<void>;
 }
 
 /** Exactly what somebody who opens the device now would see. */
@@ -63,7 +63,7 @@ interface Attempt {
 }
 
 export async function openWriter(options: WriterOptions): Promise<Writer> {
-  const { store, service, clock, random, operatorKey } = options;
+  const { store, service, clock, random, operatorKey, signal } = options;
   const told = new Set<string>();
   const misspelt = new Set<string>();
   let windows: DeviceWindow[] = [];
@@ -72,7 +72,6 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   let known: KnownTask | undefined;
   let stored: Uint8Array | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let closed = false;
   let sending: Promise<void> | undefined;
   let saved: Promise<void> | undefined;
   const enrolment: Attempt = { at: 0, failures: 0 };
@@ -185,6 +184,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   }
 
   function retryLater(attempt: Attempt, error: unknown): void {
+    if (signal.aborted) return;
     const wait = Math.min(FIRST_RETRY_MS * 2 ** attempt.failures++, MOST_WAIT_MS);
     const { retryAfter = 0 } = error as Partial<Refusal>;
     attempt.at = clock() + Math.max(1000 * retryAfter, wait / 2) + below(wait);
@@ -194,8 +194,8 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   /** One at a time, while events go on. */
   function talk(): Promise<void> {
     sending ??= (async () => {
-      for (const [window, attempt] of uploads) if (!closed && attempt.at <= clock()) await send(window, attempt);
-      if (!closed && enrolment.at <= clock()) await enrol();
+      for (const [window, attempt] of uploads) if (!signal.aborted && attempt.at <= clock()) await send(window, attempt);
+      if (!signal.aborted && enrolment.at <= clock()) await enrol();
     })().finally(() => {
       sending = undefined;
     });
@@ -205,7 +205,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   async function send(window: DeviceWindow, attempt: Attempt): Promise<void> {
     // Never a byte of a report that could still be made anew. As a rule the save that it was sealed with is under way.
     if (!safe.has(window)) await saved;
-    if (!safe.has(window)) await save(true);
+    if (!safe.has(window) && !signal.aborted) await save(true);
     if (!safe.has(window)) return retryLater(attempt, new LetheError("bad-store", "the report cannot be stored"));
     const { device, token, report } = window.stored(0);
     try {
@@ -218,7 +218,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
         new LetheError(error.code, `the report of window ${window.number} was not taken: ${error.message}`),
       );
     }
-    if (closed) return;
+    if (signal.aborted) return;
     told.clear();
     forget(window);
     await save();
@@ -236,7 +236,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
       }
       const task = await service.manifest(window);
       const { device, uploadToken, publicKeys } = await service.enrol(task, window);
-      if (closed) return;
+      if (signal.aborted) return;
       const nothing = { state: new Uint8Array(), report: new Uint8Array(), tick: -1 };
       windows = [
         ...windows,
@@ -264,7 +264,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   }
 
   function wake(): void {
-    if (closed) return;
+    if (signal.aborted) return;
     live(clock());
     void talk().then(sleep, tell);
     sleep();
@@ -272,7 +272,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
 
   function sleep(): void {
     clearTimeout(timer);
-    if (closed) return;
+    if (signal.aborted) return;
     const now = clock();
     timer = setTimeout(wake, Math.min(Math.max(nextTime(now) - now, 1), MOST_SLEEP_MS));
     // A program that has nothing else to do may end.
@@ -280,16 +280,10 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   }
 
   function hide(): void {
-    if (closed) return;
     const window = counting();
     const now = clock();
     live(now);
     if (window?.isCounting && window.write(false, tickAt(window, now))) void save();
-  }
-
-  function stop(): void {
-    closed = true;
-    clearTimeout(timer);
   }
 
   await load();
@@ -319,12 +313,12 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
       sleep();
     },
     inspect: () => ({ stored: stored?.slice(), memory: counting()?.inspect() ?? [] }),
-    close: async () => {
-      hide();
-      stop();
+    close: async (isLastWrite) => {
+      clearTimeout(timer);
+      if (isLastWrite) hide();
+      await sending?.catch(tell);
       await saved;
     },
-    stop,
   };
 }
 

@@ -19,6 +19,7 @@ export {
   type SignedManifest,
 } from "../message/manifest.ts";
 export { isProblemCode, type ProblemCode } from "../message/problem-code.ts";
+export { requireNoRedirect } from "../message/redirect.ts";
 export { encodeReport, reportBytes } from "../message/report.ts";
 export type { Metric, Task } from "../message/task.ts";
 export { type Randomness, randomnessFrom, withBufferedRandomness } from "../randomness/randomness.ts";

@@ -20,6 +20,8 @@ function fail(cause: unknown): never {
  */
 export function indexedDbStore(name: string): Store & { readonly peers: TabPeers } {
   const scope = `lethe:${name}`;
+  /** Of this lock everybody who writes or waits has a share: whoever gets it whole knows that they have ended. */
+  const consent = `${scope} consent`;
   const peers = peersOf(scope);
   let opening: Promise<IDBDatabase> | undefined;
   let database: IDBDatabase | undefined;
@@ -69,20 +71,27 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
 
   return {
     peers,
-    lock: (signal) =>
+    lock: (signal, onWithdrawn) =>
       new Promise<(() => Promise<void>) | undefined>((resolve, reject) => {
-        const held: Promise<void> = navigator.locks.request(
-          scope,
-          { signal },
-          () =>
-            new Promise<void>((release) => {
-              resolve(() => {
-                peers.stop();
-                release();
-                return held;
-              });
-            }),
-        );
+        const withdrawals = new BroadcastChannel(consent);
+        withdrawals.onmessage = onWithdrawn ?? null;
+        const { locks } = navigator;
+        const held: Promise<void> = locks
+          .request(consent, { signal, mode: "shared" }, () =>
+            locks.request(
+              scope,
+              { signal },
+              () =>
+                new Promise<void>((release) => {
+                  resolve(() => {
+                    peers.stop();
+                    release();
+                    return held;
+                  });
+                }),
+            ),
+          )
+          .finally(() => withdrawals.close());
         held.catch((error) => (signal.aborted ? resolve(undefined) : reject(error)));
       }).catch(fail),
     load: async () => {
@@ -98,16 +107,18 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
         }
         return removal;
       }),
-    wipe: () => {
-      peers.stop();
-      return perform("readwrite", "strict", (records) => records.delete(parts()));
+    wipe: async () => {
+      // The lock first: whoever asks for a share from now on waits, and begins after this.
+      const wiped = navigator.locks
+        .request(consent, () => perform<void>("readwrite", "strict", (records) => records.delete(parts())))
+      const withdrawals = new BroadcastChannel(consent);
+      withdrawals.postMessage(0);
+      withdrawals.close();
+      return wiped.catch(fail);
     },
     close: async () => {
       peers.close();
-      await opening?.then(
-        (open) => open.close(),
-        () => {},
-      );
+      await opening?.then(forget, () => {});
     },
   };
 }
