@@ -59,6 +59,13 @@ export class LetheError extends Error {
   }
 }
 
+/** Refuses what is no integer, or is out of range: a caller's mistake. One sentence for all, since every device loads it. */
+export function requireWhole(what: string, value: number, least: number, most: number): void {
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new RangeError(`${what} is a whole number from ${least} to ${most}, not ${value}`);
+  }
+}
+
 /** Refuses bytes of the wrong length before anything looks inside them. */
 export function requireLength(what: string, bytes: Uint8Array, length: number): void {
   if (bytes.length !== length) {

@@ -59,26 +59,35 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
       // The application's own; it must not stop the count.
     }
   };
-  const random = randomnessFrom(globalThis.crypto);
-  const clock = options.clock ?? Date.now;
-  const ask = options.fetch ?? fetch.bind(globalThis);
+  const parts = {
+    ...options,
+    fetch: options.fetch ?? fetch.bind(globalThis),
+    clock: options.clock ?? Date.now,
+    store,
+    random: randomnessFrom(globalThis.crypto),
+    onProblem,
+  };
   let writer: Writer | undefined;
-  /** Of the consent that holds; aborted, for the last write if with `true`, when it is withdrawn or the program closes. */
+  /** Of the consent that holds. It is aborted when that is withdrawn, or with `true`, for a last write, when the program closes. */
   let session: AbortController | undefined;
-  /** Resolves when nothing of the last session is in progress. */
-  let ended: Promise<void> | undefined;
-  /** Whether anybody wants a session, by the last call. */
-  let isWanted = false;
-  /** Calls that begin or end sessions are done one after another. */
-  let turn: Promise<void> | undefined;
+  /** Sessions, and what comes between them: each begins when nothing of the one before is in progress. */
+  let turn = Promise.resolve();
+
+  function inTurn(act: () => Promise<void>): Promise<void> {
+    turn = turn.then(act).catch((error: unknown) => {
+      onProblem(
+        error instanceof LetheError ? error : new LetheError("bad-store", "the store failed", { cause: error }),
+      );
+    });
+    return turn;
+  }
 
   /** Waits to be the one that writes, writes until the signal is aborted, and lets others. */
   async function write(signal: AbortSignal, isOpen: () => void): Promise<void> {
     const release = await store.lock(signal, () => end(false));
     if (!release) return;
     try {
-      const service = createService({ server, task, operatorKey, helperKey, fetch: ask, signal });
-      const opened = await openWriter({ store, service, task, operatorKey, clock, random, onProblem, signal });
+      const opened = await openWriter({ ...parts, service: createService({ ...parts, signal }), signal });
       if (!signal.aborted) {
         writer = opened;
         store.peers?.receive(opened.record);
@@ -91,61 +100,49 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
     }
   }
 
-  async function start(): Promise<void> {
-    await ended;
-    if (!isWanted || session) return;
-    const own = new AbortController();
-    session = own;
-    await new Promise<void>((resolve) => {
-      ended = write(own.signal, resolve).catch((error: unknown) => {
-        if (session === own) session = writer = undefined;
-        onProblem(
-          error instanceof LetheError ? error : new LetheError("bad-store", "the store failed", { cause: error }),
-        );
-      });
-      void ended.then(resolve);
-      setTimeout(resolve, OTHERS_MS);
-    });
-    if (session && !writer && !store.peers) {
-      onProblem(new LetheError("bad-store", "another process writes here: until it ends, events are dropped"));
-    }
-  }
-
-  /** At once nothing is counted, asked or written any more, but for a last write; resolves when nothing is in progress. */
-  function end(isLastWrite: boolean): Promise<void> | undefined {
+  /** At once nothing is counted, asked or written any more, but for a last write. Resolves when nothing is in progress. */
+  function end(isLastWrite: boolean): Promise<void> {
     session?.abort(isLastWrite);
     session = writer = undefined;
     // What others hand over from now on is for the next one.
     store.peers?.stop();
-    return ended;
+    return turn;
+  }
+
+  async function start(): Promise<void> {
+    const own = new AbortController();
+    session = own;
+    await new Promise<void>((resolve) => {
+      const run = async (): Promise<void> => {
+        try {
+          await write(own.signal, resolve);
+        } finally {
+          // It may have failed by itself.
+          if (session === own) end(false);
+        }
+      };
+      void inTurn(run).then(resolve);
+      setTimeout(resolve, OTHERS_MS);
+    });
+    if (session === own && !writer && !store.peers) {
+      onProblem(new LetheError("bad-store", "another process writes here: until it ends, events are dropped"));
+    }
   }
 
   const hide = (): void => writer?.hide();
   globalThis.addEventListener?.("pagehide", hide);
 
-  const inTurn = (act: () => Promise<void>): Promise<void> => {
-    turn = (turn ?? Promise.resolve()).then(act);
-    return turn;
-  };
-
-  function setConsent(consent: boolean): Promise<void> {
-    isWanted = consent;
-    if (consent) return inTurn(start);
-    end(false);
-    return inTurn(async () => {
-      await ended;
-      await store.wipe().catch((error: unknown) => onProblem(error as LetheError));
-    });
+  async function setConsent(consent: boolean): Promise<void> {
+    if (!consent) {
+      end(false);
+      await inTurn(() => store.wipe());
+    } else if (!session) await start();
   }
 
-  function close(): Promise<void> {
+  async function close(): Promise<void> {
     globalThis.removeEventListener?.("pagehide", hide);
-    isWanted = false;
     end(true);
-    return inTurn(async () => {
-      await ended;
-      await store.close();
-    });
+    await inTurn(() => store.close());
   }
 
   await setConsent(options.consent ?? true);

@@ -52,7 +52,8 @@ export interface ServiceOptions extends TrustedKeys {
 const TIMEOUT_MS = 60_000;
 const MOST_BYTES = 4_000_000;
 
-export function createService({ server, task, fetch: ask, signal, ...keys }: ServiceOptions): Service {
+export function createService(options: ServiceOptions): Service {
+  const { server, task, fetch: ask, signal, operatorKey, helperKey } = options;
   const base = `${server.replace(/\/+$/, "")}/v1/tasks/${task}`;
 
   /** The text of a good answer; else throws what the service says, or that it says nothing. */
@@ -85,7 +86,7 @@ export function createService({ server, task, fetch: ask, signal, ...keys }: Ser
     throw Object.assign(refusal, { retryAfter: retryAfter(response) }) satisfies Refusal;
   }
 
-  const known = (signed: string): Promise<KnownTask> => knownTask(signed, keys);
+  const known = (signed: string): Promise<KnownTask> => knownTask(signed, { operatorKey, helperKey });
 
   return {
     known,

@@ -1,4 +1,4 @@
-import { LetheError, type Randomness, uniformBelow } from "@lethe/core/device";
+import { isFinal, LetheError, type Randomness, uniformBelow } from "@lethe/core/device";
 import { decodeRecord, encodeRecord } from "./record.ts";
 import type { KnownTask, Refusal, Service } from "./service.ts";
 import type { Store } from "./store/store.ts";
@@ -45,16 +45,6 @@ const MOST_SLEEP_MS = 30_000;
 const FIRST_RETRY_MS = 1000;
 /** What sizes are rounded up to. */
 const BLOCK_BYTES = 4096;
-/** Asking again is of no use. */
-const FINAL = new Set<string>([
-  "bad-encoding",
-  "report-differs",
-  "unauthorized",
-  "unknown-device",
-  "window-closed",
-  "wrong-size",
-  "wrong-type",
-]);
 
 /** When something is tried, and how often it has failed. */
 interface Attempt {
@@ -212,7 +202,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
       const body = await window.known.bodyOf(report, window.number, device);
       await service.upload(window.number, device, token, body);
     } catch (error) {
-      if (!(error instanceof LetheError && FINAL.has(error.code))) return retryLater(attempt, error);
+      if (!(error instanceof LetheError && isFinal(error.code))) return retryLater(attempt, error);
       forget(
         window,
         new LetheError(error.code, `the report of window ${window.number} was not taken: ${error.message}`),
@@ -330,9 +320,10 @@ function unusable(error: unknown): LetheError {
 
 /** Room for the window that runs, the keys of the next, and a report that waits. */
 function blockFor(tasks: readonly KnownTask[]): number {
-  const sum = tasks.reduce((total, { signed, layout }) => {
-    const bytes = layout.map(({ device }) => 2 * device.bytes.publicKey + device.bytes.state + device.bytes.report);
-    return bytes.reduce((a, b) => a + b, total + 2 * signed.length);
-  }, 0);
-  return Math.ceil(sum / BLOCK_BYTES + 1) * BLOCK_BYTES;
+  let sum = BLOCK_BYTES;
+  for (const { signed, layout } of tasks) {
+    sum += 2 * signed.length;
+    for (const { device } of layout) sum += 2 * device.bytes.publicKey + device.bytes.state + device.bytes.report;
+  }
+  return Math.ceil(sum / BLOCK_BYTES) * BLOCK_BYTES;
 }

@@ -14,6 +14,6 @@ export interface Redirecting {
 export function requireNoRedirect(server: string, { status, headers }: Redirecting): void {
   // A browser gives 0.
   if (status >= 400 || (status >= 200 && status < 300)) return;
-  const target = headers.get("location")?.replace(/(\/v1\/|[?#]).*/, "").slice(0, 200) ?? "elsewhere";
+  const target = headers.get("location")?.match(/^.{0,200}?(?=\/v1\/|[?#]|$)/) ?? "elsewhere";
   throw new LetheError("redirected", `${server} redirects to ${target}: use the service's own address`);
 }

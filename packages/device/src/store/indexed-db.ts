@@ -1,4 +1,4 @@
-import { LetheError } from "@lethe/core/error";
+import { join, LetheError } from "@lethe/core/device";
 import { peersOf, type TabPeers } from "./peers.ts";
 import type { Store } from "./store.ts";
 
@@ -22,6 +22,8 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
   const scope = `lethe:${name}`;
   /** Of this lock everybody who writes or waits has a share: whoever gets it whole knows that they have ended. */
   const consent = `${scope} consent`;
+  /** A message says that consent is withdrawn. Never closed, since that may be so after everything else. */
+  const withdrawals = new BroadcastChannel(consent);
   const peers = peersOf(scope);
   let opening: Promise<IDBDatabase> | undefined;
   let database: IDBDatabase | undefined;
@@ -73,30 +75,27 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
     peers,
     lock: (signal, onWithdrawn) =>
       new Promise<(() => Promise<void>) | undefined>((resolve, reject) => {
-        const withdrawals = new BroadcastChannel(consent);
         withdrawals.onmessage = onWithdrawn ?? null;
         const { locks } = navigator;
-        const held: Promise<void> = locks
-          .request(consent, { signal, mode: "shared" }, () =>
-            locks.request(
-              scope,
-              { signal },
-              () =>
-                new Promise<void>((release) => {
-                  resolve(() => {
-                    peers.stop();
-                    release();
-                    return held;
-                  });
-                }),
-            ),
-          )
-          .finally(() => withdrawals.close());
+        const held: Promise<void> = locks.request(consent, { signal, mode: "shared" }, () =>
+          locks.request(
+            scope,
+            { signal },
+            () =>
+              new Promise<void>((release) => {
+                resolve(() => {
+                  peers.stop();
+                  release();
+                  return held;
+                });
+              }),
+          ),
+        );
         held.catch((error) => (signal.aborted ? resolve(undefined) : reject(error)));
       }).catch(fail),
     load: async () => {
       const found = await perform<Uint8Array[]>("readonly", "relaxed", (records) => records.getAll(parts()));
-      return found.length ? Uint8Array.from(found.flatMap((part) => [...part])) : undefined;
+      return found.length ? join(found) : undefined;
     },
     save: (record, { durable }) =>
       perform("readwrite", durable ? "strict" : "relaxed", (records) => {
@@ -111,12 +110,11 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
       // The lock first: whoever asks for a share from now on waits, and begins after this.
       const wiped = navigator.locks
         .request(consent, () => perform<void>("readwrite", "strict", (records) => records.delete(parts())))
-      const withdrawals = new BroadcastChannel(consent);
       withdrawals.postMessage(0);
-      withdrawals.close();
       return wiped.catch(fail);
     },
     close: async () => {
+      withdrawals.onmessage = null;
       peers.close();
       await opening?.then(forget, () => {});
     },

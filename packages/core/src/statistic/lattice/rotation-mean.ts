@@ -28,8 +28,7 @@ export function planRotationMean(spec: MeanSpec): RotationMeanPlan {
   const slots = 2 * capacity + 1 + canaryLength(plaintextBits);
   if (slots > MOST_SLOTS) {
     throw new RangeError(
-      `a mean over ${ticks} ticks with eventsPerTick ${eventsPerTick} needs ${slots} slots and a ciphertext has at ` +
-        `most ${MOST_SLOTS}: lower ticks or eventsPerTick`,
+      `a mean over ${ticks} ticks needs ${slots} slots and a ciphertext has at most ${MOST_SLOTS}: lower ticks or eventsPerTick`,
     );
   }
   const canary = createCanary(plaintextBits, capacity + 1);
