@@ -125,7 +125,7 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
       setTimeout(resolve, OTHERS_MS);
     });
     if (session === own && !writer && !store.peers) {
-      onProblem(new LetheError("bad-store", "another process writes here: until it ends, events are dropped"));
+      onProblem(new LetheError("bad-store", "another process writes here: events are dropped"));
     }
   }
 

@@ -1,4 +1,4 @@
-import { isFinal, LetheError, type Randomness, uniformBelow } from "@lethe/core/device";
+import { isFinal, LetheError, type LetheErrorCode, type Randomness, uniformBelow } from "@lethe/core/device";
 import { decodeRecord, encodeRecord } from "./record.ts";
 import type { KnownTask, Refusal, Service } from "./service.ts";
 import type { Store } from "./store/store.ts";
@@ -106,7 +106,11 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
       windows = [];
       tell(unusable(error));
     }
-    for (const window of windows) if (window.report) keepForSending(window, true);
+    for (const window of windows) {
+      if (!window.report) continue;
+      safe.add(window);
+      keepForSending(window);
+    }
   }
 
   /** Hands everything to the store; what was sealed is safe when it is there for good. */
@@ -132,7 +136,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
     for (const window of windows.filter(({ report }) => !report)) {
       if (now >= endOf(window)) {
         guarded(window, () => window.seal());
-        keepForSending(window, false);
+        keepForSending(window);
         sealed = true;
       } else if (window.isCounting) {
         const tick = tickAt(window, now);
@@ -141,10 +145,8 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
         guarded(window, () => window.begin(tickAt(window, now)));
       }
     }
-    while (uploads.size > MOST_PENDING) {
-      const [oldest] = uploads.keys();
-      if (oldest)
-        forget(oldest, new LetheError("window-closed", `the report of window ${oldest.number} was never taken`));
+    for (const oldest of uploads.keys()) {
+      if (uploads.size > MOST_PENDING) forget(oldest, "window-closed", "never taken");
     }
     if (sealed || changed) void save(sealed);
   }
@@ -159,18 +161,17 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
     }
   }
 
-  function keepForSending(window: DeviceWindow, isSafe: boolean): void {
+  function keepForSending(window: DeviceWindow): void {
     if (!windows.includes(window)) return;
     const { graceSeconds } = window.known.manifest;
     const spread = Math.min(500 * graceSeconds, lengthOf(window.known) / 2, MOST_WAIT_MS);
     uploads.set(window, { at: clock() + below(spread), failures: 0 });
-    if (isSafe) safe.add(window);
   }
 
-  function forget(window: DeviceWindow, problem?: LetheError): void {
+  function forget(window: DeviceWindow, code?: LetheErrorCode, why?: string): void {
     windows = windows.filter((other) => other !== window);
     uploads.delete(window);
-    if (problem) tell(problem);
+    if (code) tell(new LetheError(code, `the report of window ${window.number} was ${why}`));
   }
 
   function retryLater(attempt: Attempt, error: unknown): void {
@@ -184,7 +185,8 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   /** One at a time, while events go on. */
   function talk(): Promise<void> {
     sending ??= (async () => {
-      for (const [window, attempt] of uploads) if (!signal.aborted && attempt.at <= clock()) await send(window, attempt);
+      for (const [window, attempt] of uploads)
+        if (!signal.aborted && attempt.at <= clock()) await send(window, attempt);
       if (!signal.aborted && enrolment.at <= clock()) await enrol();
     })().finally(() => {
       sending = undefined;
@@ -203,10 +205,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
       await service.upload(window.number, device, token, body);
     } catch (error) {
       if (!(error instanceof LetheError && isFinal(error.code))) return retryLater(attempt, error);
-      forget(
-        window,
-        new LetheError(error.code, `the report of window ${window.number} was not taken: ${error.message}`),
-      );
+      forget(window, error.code, `not taken: ${error.message}`);
     }
     if (signal.aborted) return;
     told.clear();
@@ -306,7 +305,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
     close: async (isLastWrite) => {
       clearTimeout(timer);
       if (isLastWrite) hide();
-      await sending?.catch(tell);
+      await sending;
       await saved;
     },
   };

@@ -108,15 +108,16 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
       }),
     wipe: async () => {
       // The lock first: whoever asks for a share from now on waits, and begins after this.
-      const wiped = navigator.locks
-        .request(consent, () => perform<void>("readwrite", "strict", (records) => records.delete(parts())))
+      const wiped = navigator.locks.request(consent, () =>
+        perform<void>("readwrite", "strict", (records) => records.delete(parts())),
+      );
       withdrawals.postMessage(0);
       return wiped.catch(fail);
     },
     close: async () => {
       withdrawals.onmessage = null;
       peers.close();
-      await opening?.then(forget, () => {});
+      await opening?.then(forget, forget);
     },
   };
 }

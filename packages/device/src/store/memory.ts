@@ -4,9 +4,9 @@ import type { Store } from "./store.ts";
 export function memoryStore(): Store {
   let record: Uint8Array | undefined;
   /** How each that writes is ended. */
-  const ends = new Set<() => unknown>();
+  const ends = new Set<(() => unknown) | undefined>();
   return {
-    lock: async (signal, onWithdrawn = async () => {}) => {
+    lock: async (signal, onWithdrawn) => {
       if (signal.aborted) return undefined;
       ends.add(onWithdrawn);
       return async () => {
@@ -18,7 +18,7 @@ export function memoryStore(): Store {
       record = bytes.slice();
     },
     wipe: async () => {
-      await Promise.all([...ends].map((end) => end()));
+      await Promise.all([...ends].map((end) => end?.()));
       record = undefined;
     },
     close: async () => {},
