@@ -11,9 +11,9 @@ const NAMES = `
   .trim()
   .split(/\s+/);
 
-/** `_a` to `_z`, then `_A` to `_Z`: nothing else begins so. */
+/** `$a` to `$z`, then `$A` on: nothing else begins so. */
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-const shortNames = new Map(NAMES.map((name, i) => [name, `_${LETTERS[i]}`]));
+const shortNames = new Map(NAMES.map((name, i) => [name, `$${LETTERS[i]}`]));
 
 /** The same code with these properties renamed, in all of its files alike. Text and variables stay. */
 export function withShortNames(code) {

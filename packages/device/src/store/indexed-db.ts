@@ -106,14 +106,16 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
         }
         return removal;
       }),
-    wipe: async () => {
-      // The lock first: whoever asks for a share from now on waits, and begins after this.
-      const wiped = navigator.locks.request(consent, () =>
-        perform<void>("readwrite", "strict", (records) => records.delete(parts())),
-      );
-      withdrawals.postMessage(0);
-      return wiped.catch(fail);
-    },
+    wipe: () =>
+      new Promise<void>((resolve) => {
+        // The lock first: whoever asks for a share from now on waits, and begins after this.
+        resolve(
+          navigator.locks.request(consent, () =>
+            perform<void>("readwrite", "strict", (records) => records.delete(parts())),
+          ),
+        );
+        withdrawals.postMessage(0);
+      }).catch(fail),
     close: async () => {
       withdrawals.onmessage = null;
       peers.close();
