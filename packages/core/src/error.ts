@@ -12,7 +12,7 @@
  * - `bad-state`: what a device kept cannot be used; it begins anew.
  * - `bad-store`: where a device keeps its record cannot be read or written; the message says what to do.
  * - `clocks-apart`, `task-differs`, `verify-key-differs`, `reports-differ`: what leader and helper do not agree about.
- * - `redirected`: an address answers with a redirect, which nobody follows; the message names where to.
+ * - `redirected`: an address answers with a redirect, which no client follows; the message names the target.
  * - `unknown-metric`: an event whose name is not in the task.
  * - `unreachable`: the service did not answer, or with an error of its own.
  * - the rest are a service's refusals; `message/problem.ts` says which HTTP status each has.

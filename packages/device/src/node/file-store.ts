@@ -77,7 +77,7 @@ function filesIn(folder: string): Files {
 
 type OnWithdrawn = Parameters<Store["lock"]>[1];
 
-/** Undefined as well if consent is withdrawn while this waits. */
+/** Also undefined if consent is withdrawn while this waits. */
 async function lock(
   files: Files,
   signal: AbortSignal,
@@ -103,7 +103,7 @@ async function lock(
   }
 }
 
-/** Looks for a withdrawal until it is called. One that was never completed, since its process was killed, is completed first. */
+/** Looks for a withdrawal until the lock is released. Completes an earlier withdrawal whose process was killed. */
 function hold(files: Files, release: () => void, onWithdrawn: OnWithdrawn): () => Promise<void> {
   const { folder } = files;
   try {
@@ -124,9 +124,9 @@ function hold(files: Files, release: () => void, onWithdrawn: OnWithdrawn): () =
 }
 
 /**
- * Removes the record at once, for those who come to look. Then, when whoever writes has seen that consent is withdrawn and has
- * ended, whatever that one has written meanwhile. A process that does not end, since it stands still or is of another version,
- * is told of after half a minute.
+ * Removes the record at once. Then waits for the process that writes, which sees that consent is withdrawn and ends, and
+ * removes what that process wrote meanwhile. Throws if the process has not ended after 30 s: it is stopped, or runs an earlier
+ * version.
  */
 async function wipeAfterOthers(files: Files): Promise<void> {
   const { folder, lock: path } = files;

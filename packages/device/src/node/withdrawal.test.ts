@@ -68,7 +68,7 @@ it("consent that one process withdraws ends the report of another, and those tha
   const waiting = await open("waiting", true);
   const before = asked("writer");
   const other = await open("other", false);
-  // Nothing is left, of whoever wrote and of whoever waited.
+  // Neither the process that wrote nor the one that waited has anything left.
   expect(existsSync(join(folder, "record"))).toBe(false);
   expect(await writer.line()).toBe(JSON.stringify({ memory: [] }));
   await waiting.sendPending();

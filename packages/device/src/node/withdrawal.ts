@@ -3,11 +3,11 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * How one process tells those that share its folder that consent is withdrawn, by files without content.
+ * How a process signals the others that share its folder that consent is withdrawn: by empty files.
  *
- * `withdrawn` is there from the withdrawal until the record is removed under the lock: the process that writes looks for it
- * once a second, and ends. One that waits for the lock leaves a ticket, `waiting.…`; if that is gone when it looks again,
- * consent was withdrawn meanwhile. A process that is killed leaves its ticket until the next withdrawal.
+ * `withdrawn` exists from the withdrawal until the record is removed under the lock. The process that writes looks for it
+ * every second, and ends. A process that waits for the lock leaves a ticket, `waiting.…`; a withdrawal removes the ticket,
+ * and the process ends when it misses it. A process that is killed leaves its ticket until the next withdrawal.
  */
 
 const TICKET = "waiting.";

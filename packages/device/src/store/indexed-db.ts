@@ -20,9 +20,9 @@ function fail(cause: unknown): never {
  */
 export function indexedDbStore(name: string): Store & { readonly peers: TabPeers } {
   const scope = `lethe:${name}`;
-  /** Of this lock everybody who writes or waits has a share: whoever gets it whole knows that they have ended. */
+  /** Every tab that writes or waits holds this lock in shared mode: a tab that gets it alone knows that the others have ended. */
   const consent = `${scope} consent`;
-  /** A message says that consent is withdrawn. Never closed, since that may be so after everything else. */
+  /** A message means that consent is withdrawn. Never closed: an application may withdraw after it closed everything else. */
   const withdrawals = new BroadcastChannel(consent);
   const peers = peersOf(scope);
   let opening: Promise<IDBDatabase> | undefined;
@@ -108,7 +108,7 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
       }),
     wipe: () =>
       new Promise<void>((resolve) => {
-        // The lock first: whoever asks for a share from now on waits, and begins after this.
+        // The lock first: a tab that asks to share it from now on waits, and begins after this.
         resolve(
           navigator.locks.request(consent, () =>
             perform<void>("readwrite", "strict", (records) => records.delete(parts())),

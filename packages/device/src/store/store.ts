@@ -7,8 +7,8 @@ export interface Store {
    * Resolves when this is the only writer, with what ends that again; undefined once `signal` is aborted. Of several tabs
    * or processes one writes at a time, the others wait for it to end, however it ends.
    *
-   * `onWithdrawn` is called, on the one that writes and on those that wait, when another calls `wipe`: it aborts the signal, and
-   * resolves when nothing is in progress and what this had resolved with was called.
+   * When another tab or process calls `wipe`, the store calls `onWithdrawn` of the one that writes and of those that wait. It
+   * aborts the signal, and resolves when nothing is in progress and the lock is released.
    */
   lock(signal: AbortSignal, onWithdrawn?: () => Promise<void> | undefined): Promise<(() => Promise<void>) | undefined>;
   /** The last record that was saved. Undefined if there is none. Called by the writer only. */
@@ -19,8 +19,8 @@ export interface Store {
    */
   save(record: Uint8Array, how: { readonly durable: boolean }): Promise<void>;
   /**
-   * Ends all others that write or wait to write, and removes the record when they have ended: none of them saves once this has
-   * resolved. Called by one that neither writes nor waits.
+   * Ends all others that write or wait to write, then removes the record: none of them saves once this has resolved. Called by
+   * one that neither writes nor waits.
    */
   wipe(): Promise<void>;
   /** How those that wait hand events to the one that writes. Absent where they cannot: then their events are dropped. */
