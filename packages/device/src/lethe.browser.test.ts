@@ -257,8 +257,11 @@ describe.skipIf(!chromiumPath)("in a browser, under a strict policy, with a serv
     // The report stays on its way.
     const reports: string[] = [];
     await context.route(/\/reports\//, (route) => void reports.push(route.request().method()));
-    await pass(WINDOW_SECONDS + GRACE_SECONDS / 2);
-    await eventually(async () => reports.includes("PUT") || undefined);
+    await pass(WINDOW_SECONDS);
+    await eventually(async () => {
+      await pass(STEP_SECONDS);
+      return reports.includes("PUT") || undefined;
+    });
     const asked: string[] = [];
     context.on("request", (request) => asked.push(request.method()));
     await second.evaluate(() => counter.lethe?.setConsent(false));
