@@ -19,6 +19,7 @@ const ONLY_EMBEDDED = [
   "two-servers-differ",
   "two-servers-kill",
   "peer/agreed-task",
+  "peer/client",
   "peer/malicious-leader",
   "validity-oracle.stat",
   "window-time",
