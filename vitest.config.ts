@@ -41,6 +41,7 @@ export const OF_ANY_STORE: string[] = [
   "http/flood",
   "http/metrics",
   "http/refusals",
+  "http/report-size",
   "intake/enrol",
   "tally/create-task",
   "tally/windows",
