@@ -62,7 +62,7 @@ describe("lethe simulate --mode two-server", () => {
     const two = answer<Figures>("simulate", ...TWO, ...rest);
     expect(new Set(Object.keys(two))).toEqual(new Set([...Object.keys(one), "mode", "noise"]));
     // Version, kind and manifest hash are 34 bytes of every report.
-    expect([one.bytes.report, two.bytes.report]).toEqual([1067 + 34, 272 + 34]);
+    expect([one.bytes.report, two.bytes.report]).toEqual([1808 + 34, 272 + 34]);
     expect(lethe("simulate", ...TWO, ...rest, "--noise", "servers").stdout).toContain(
       "two servers, noise of the servers",
     );
