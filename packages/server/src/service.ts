@@ -92,6 +92,8 @@ export interface ServiceInternals {
   readonly pollMilliseconds?: number;
   /** How long a tally that died keeps others from its reports. */
   readonly leaseSeconds?: number;
+  /** How long a client may leave its answers unread. */
+  readonly silenceMilliseconds?: number;
 }
 
 const random = randomnessFrom(globalThis.crypto);
@@ -159,6 +161,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
       trustProxy: options.trustProxy ?? false,
       onRefused: intake?.refused ?? (() => undefined),
       lookForTask: tasks.lookFor,
+      ...(internals.silenceMilliseconds !== undefined && { silenceMilliseconds: internals.silenceMilliseconds }),
     });
     const lastError = (): Error | undefined => intake?.lastError() ?? vault?.lastError();
     addOperations(app, {

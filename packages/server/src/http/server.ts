@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import { isToken } from "../intake/token.ts";
 import { Unavailable } from "../storage/database.ts";
 import type { Metrics } from "./metrics.ts";
+import { limitPipelining } from "./pipelining.ts";
 import type { Route } from "./route.ts";
 
 export interface HttpOptions {
@@ -22,9 +23,12 @@ export interface HttpOptions {
   readonly onRefused: (task: string, window: number, code: ProblemCode) => void;
   /** A task that is not known may just have been made by another process. */
   readonly lookForTask: (task: string) => Promise<void> | undefined;
+  /** How long a client may leave its answers unread, or ask nothing; by default 30 seconds. */
+  readonly silenceMilliseconds?: number;
 }
 
 const REQUEST_TIMEOUT_MS = 60_000;
+const SILENCE_MS = 30_000;
 /** A longer body that was refused is not read to its end: the connection closes. */
 const MOST_DRAINED = 16_000_000;
 const RETRY_AFTER_SECONDS: Partial<Record<ProblemCode, number>> = { "rate-limited": 5, "no-keys-left": 1 };
@@ -56,6 +60,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     // Only the proxy in front: entries before its own are what a client claims.
     trustProxy: options.trustProxy ? (_address: string, hop: number) => hop === 0 : false,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: options.silenceMilliseconds ?? SILENCE_MS,
     // Requests are logged below, without their paths: those hold device ids, which belong in no log.
     logger: false,
     forceCloseConnections: "idle",
@@ -67,6 +72,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
       if (socket.writable) socket.end(UNREADABLE);
     },
   });
+  limitPipelining(app.server);
   app.removeAllContentTypeParsers();
   // Types that are named are found at once; others are parsed before they match the star.
   app.addContentTypeParser("application/octet-stream", readBytes);
