@@ -5,7 +5,9 @@ import type { Socket } from "node:net";
 const PIECE_BYTES = 256;
 /** As many as the headers of an ordinary request take. */
 const PIECES_AT_ONCE = 8;
-/** What clients that send ahead may use of one turn of the event loop: others are served in between. */
+/** More than requests without a body take: such a client is not served before others. */
+const AHEAD_BYTES = 16_384;
+/** What clients that send ahead may use of one turn of the event loop, if nobody else has come; else one of them has a turn. */
 const SLICE_MS = 5;
 
 interface Connection {
@@ -31,7 +33,7 @@ interface Connection {
  */
 export function limitPipelining(server: Server): void {
   const connections = new WeakMap<Socket, Connection>();
-  const waitForTurn = createTurnstile();
+  const { waitForTurn, goFirst } = createTurnstile();
 
   function pump(connection: Connection): void {
     const { socket } = connection;
@@ -65,6 +67,7 @@ export function limitPipelining(server: Server): void {
 
   // After Node's own listener, which would otherwise take the socket's data for itself.
   server.on("connection", (socket: Socket) => {
+    goFirst();
     const connection: Connection = { socket, unanswered: 0, bodyLeft: 0, isPaused: false, isWaiting: false };
     connections.set(socket, connection);
     socket.pause = () => {
@@ -79,7 +82,12 @@ export function limitPipelining(server: Server): void {
       return socket;
     };
     socket.on("readable", () => {
-      if (!connection.isWaiting) pump(connection);
+      if (connection.isWaiting) return;
+      if (socket.readableLength > AHEAD_BYTES) later(connection);
+      else {
+        goFirst();
+        pump(connection);
+      }
     });
   });
   server.prependListener("request", (request, response) => {
@@ -105,24 +113,38 @@ function mayRead({ socket, unanswered, newest, isPaused }: Connection): boolean 
   return !isPaused && !socket.destroyed && (unanswered === 0 || newest?.complete === false);
 }
 
-/** Calls back in order, a few milliseconds' worth in every turn of the event loop. */
-function createTurnstile(): (turn: () => void) => void {
+interface Turnstile {
+  /** Calls back, each in its turn. */
+  readonly waitForTurn: (turn: () => void) => void;
+  /** Somebody who need not wait has come. Node accepts one connection in a turn of the event loop, so that turn must be short. */
+  readonly goFirst: () => void;
+}
+
+function createTurnstile(): Turnstile {
   let waiting: (() => void)[] = [];
   let isRunning = false;
+  let hasSomebodyCome = false;
 
   function run(): void {
-    const end = performance.now() + SLICE_MS;
+    const end = performance.now() + (hasSomebodyCome ? 0 : SLICE_MS);
+    hasSomebodyCome = false;
     let done = 0;
-    while (done < waiting.length && performance.now() < end) waiting[done++]?.();
+    do waiting[done++]?.();
+    while (done < waiting.length && performance.now() < end);
     waiting = waiting.slice(done);
     isRunning = waiting.length > 0;
     if (isRunning) setImmediate(run);
   }
 
-  return (turn) => {
-    waiting.push(turn);
-    if (isRunning) return;
-    isRunning = true;
-    setImmediate(run);
+  return {
+    waitForTurn: (turn) => {
+      waiting.push(turn);
+      if (isRunning) return;
+      isRunning = true;
+      setImmediate(run);
+    },
+    goFirst: () => {
+      hasSomebodyCome = true;
+    },
   };
 }
