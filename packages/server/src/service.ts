@@ -8,6 +8,7 @@ import type { Logger } from "pino";
 import { asRun } from "./development.ts";
 import type { Admin } from "./http/admin-routes.ts";
 import { type ApiParts, createApi } from "./http/api.ts";
+import { limitConnections } from "./http/connections.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { describeApi } from "./http/openapi.ts";
 import { addOperations, reasonOf } from "./http/operations.ts";
@@ -179,6 +180,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     });
     ends.push(() => closeHttp(app));
     const url = await app.listen({ host: options.host, port: options.port });
+    limitConnections(app.server, log);
     address.listens = url;
     return { url, operatorKey: await findOperator(database), close };
   } catch (error) {

@@ -102,12 +102,12 @@ it("no address is in the files of a service, nor the pseudonym that older versio
     const found = await findWindow(database, task.name, window);
     await database.close();
     const everything = allBytes(service.folder);
-    for (const { id } of devices) expect(everything.includes(id)).toBe(true);
+    for (const { id } of devices) expect(everything.includes(Buffer.from(id))).toBe(true);
     for (const network of addresses.map(networkOf)) {
       const salt = found?.commitment as Uint8Array;
       const pseudonym = createHash("sha256").update(salt).update(network).digest();
       for (const form of [network, pseudonym, pseudonym.toString("hex"), Uint8Array.of(0x20, 1, 0xd, 0xb8, 0, 0x77)]) {
-        expect(everything.includes(form)).toBe(false);
+        expect(everything.includes(Buffer.from(form))).toBe(false);
       }
     }
   } finally {

@@ -218,7 +218,7 @@ it("a folder of the version that stored pseudonyms of addresses loses them, from
   mkdirSync(join(folder, "database"), { recursive: true });
   const old = await openPglite(join(folder, "database"));
   await migrate(old, 3);
-  const pseudonym = crypto.getRandomValues(new Uint8Array(32));
+  const pseudonym = Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
   await old.query("INSERT INTO addresses (window_id, address, enrolled) VALUES (1, $1, 5)", [pseudonym]);
   await old.query("INSERT INTO releases (name, number, document) VALUES ('a', 1, 'x')");
   await old.close();
