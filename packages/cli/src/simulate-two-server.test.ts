@@ -62,6 +62,8 @@ describe("lethe simulate --mode two-server", () => {
     const one = answer<Figures>("simulate", ...rest);
     const two = answer<Figures>("simulate", ...TWO, ...rest);
     expect(new Set(Object.keys(two))).toEqual(new Set([...Object.keys(one), "mode", "noise"]));
+    // Version, kind and manifest hash are 34 bytes of every report.
+    expect([one.bytes.report, two.bytes.report]).toEqual([1808 + 34, 272 + 34]);
     expect(lethe("simulate", ...TWO, ...rest, "--noise", "servers").stdout).toContain(
       "two servers, noise of the servers",
     );
@@ -91,7 +93,7 @@ describe("lethe plan --mode two-server", () => {
     const { parameters: _one, ...expected } = one;
     const { parameters, ...found } = two;
     expect(found).toEqual({ ...expected, mode: "two-server", noise: "device" });
-    expect(parameters).toMatchObject({ scheme: "elgamal", stateBytes: 138, reportBytes: 272, publicKeyBytes: 96 });
+    expect(parameters).toMatchObject({ scheme: "elgamal", stateBytes: 138, reportBytes: 306, publicKeyBytes: 96 });
   });
 
   it("a histogram may name any mechanism for any edges, with the errors of one server", () => {

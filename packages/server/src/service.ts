@@ -8,6 +8,7 @@ import type { Logger } from "pino";
 import { asRun } from "./development.ts";
 import type { Admin } from "./http/admin-routes.ts";
 import { type ApiParts, createApi } from "./http/api.ts";
+import { limitConnections } from "./http/connections.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { describeApi } from "./http/openapi.ts";
 import { addOperations, reasonOf } from "./http/operations.ts";
@@ -92,6 +93,8 @@ export interface ServiceInternals {
   readonly pollMilliseconds?: number;
   /** How long a tally that died keeps others from its reports. */
   readonly leaseSeconds?: number;
+  /** How long a client may leave its answers unread. */
+  readonly silenceMilliseconds?: number;
 }
 
 const random = randomnessFrom(globalThis.crypto);
@@ -159,6 +162,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
       trustProxy: options.trustProxy ?? false,
       onRefused: intake?.refused ?? (() => undefined),
       lookForTask: tasks.lookFor,
+      ...(internals.silenceMilliseconds !== undefined && { silenceMilliseconds: internals.silenceMilliseconds }),
     });
     const lastError = (): Error | undefined => intake?.lastError() ?? vault?.lastError();
     addOperations(app, {
@@ -176,6 +180,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     });
     ends.push(() => closeHttp(app));
     const url = await app.listen({ host: options.host, port: options.port });
+    limitConnections(app.server, log);
     address.listens = url;
     return { url, operatorKey: await findOperator(database), close };
   } catch (error) {

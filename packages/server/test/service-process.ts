@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { ServiceOptions } from "@lethe/server";
 import type { ServiceInternals } from "../dist/service.js";
@@ -7,6 +9,9 @@ import type { ServiceInternals } from "../dist/service.js";
 export interface ServiceProcess {
   readonly url: string;
   readonly operatorKey: string;
+  readonly pid: number;
+  /** Warnings and errors in its log, a line each. */
+  readonly logged: readonly string[];
   /** `kill -9`; resolves when it is dead. */
   kill(): Promise<void>;
   /** Asks it to end, and says with which code it did. */
@@ -19,12 +24,14 @@ export interface ServiceProcess {
 /** What can be said in JSON. */
 type Settings = Omit<ServiceOptions, "log" | "clock" | "enrolment"> & Pick<ServiceInternals, "leaseSeconds">;
 
+const LOG = 3;
+
 const SCRIPT = `
 import { pino } from "pino";
 import { startService } from ${JSON.stringify(new URL("../dist/service.js", import.meta.url).href)};
 const { leaseSeconds, ...settings } = JSON.parse(process.argv[1]);
 const service = await startService(
-  { ...settings, log: pino({ level: "silent" }), enrolment: { rate: { perSecond: 1e6, burst: 1e6 }, mostPerAddress: 1e6 } },
+  { ...settings, log: pino({ level: "warn" }, pino.destination(${LOG})), enrolment: { rate: { perSecond: 1e6, burst: 1e6 }, mostPerAddress: 1e6 } },
   { invalidNoise: () => 0, pollMilliseconds: 40, leaseSeconds },
 );
 // The tests have ended, however they did.
@@ -33,11 +40,17 @@ process.on("SIGTERM", () => service.close());
 process.stdout.write(JSON.stringify({ url: service.url, operatorKey: service.operatorKey }) + "\\n");
 `;
 
-export async function startServiceProcess(settings: Settings): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, ["--input-type=module", "-e", SCRIPT, JSON.stringify(settings)], {
+/** `mostFiles` limits how many files it may have open. */
+export async function startServiceProcess(settings: Settings, mostFiles?: number): Promise<ServiceProcess> {
+  const limited = mostFiles === undefined ? [] : ["bash", "-c", `ulimit -n ${mostFiles}; exec "$0" "$@"`];
+  const script = [process.execPath, "--input-type=module", "-e", SCRIPT, JSON.stringify(settings)];
+  const [command = "", ...args] = [...limited, ...script];
+  const child = spawn(command, args, {
     cwd: fileURLToPath(new URL("..", import.meta.url)),
-    stdio: ["pipe", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit", "pipe"],
   });
+  const logged: string[] = [];
+  createInterface(child.stdio[LOG] as Readable).on("line", (line) => logged.push(line));
   const ended = new Promise<number | null>((resolve) => child.on("exit", (code) => resolve(code)));
   const endBy = (signal: "SIGKILL" | "SIGTERM"): Promise<number | null> => {
     if (child.exitCode === null && child.signalCode === null) {
@@ -50,6 +63,8 @@ export async function startServiceProcess(settings: Settings): Promise<ServicePr
   return {
     url,
     operatorKey,
+    pid: child.pid as number,
+    logged,
     kill: async () => {
       await endBy("SIGKILL");
     },

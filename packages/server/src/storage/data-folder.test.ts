@@ -13,7 +13,9 @@ import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { openDataFolder } from "../../dist/storage/data-folder.js";
-import { copyEmptyDatabase, temporaryFolder } from "../../test/folder.ts";
+import { migrate } from "../../dist/storage/migrations.js";
+import { openPglite } from "../../dist/storage/pglite.js";
+import { allBytes, copyEmptyDatabase, temporaryFolder } from "../../test/folder.ts";
 
 async function emptyFolder(): Promise<string> {
   const folder = join(temporaryFolder(), "data");
@@ -209,4 +211,23 @@ it.each([
   const folder = await emptyFolder();
   damage(folder);
   await expectRefused(folder, /damaged.*restore a backup/);
+});
+
+it("a folder of the version that stored pseudonyms of addresses loses them, from its files and its log", async () => {
+  const folder = join(temporaryFolder(), "data");
+  mkdirSync(join(folder, "database"), { recursive: true });
+  const old = await openPglite(join(folder, "database"));
+  await migrate(old, 3);
+  const pseudonym = Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
+  await old.query("INSERT INTO addresses (window_id, address, enrolled) VALUES (1, $1, 5)", [pseudonym]);
+  await old.query("INSERT INTO releases (name, number, document) VALUES ('a', 1, 'x')");
+  await old.close();
+  expect(allBytes(folder).includes(pseudonym)).toBe(true);
+
+  const database = await openDataFolder(folder);
+  expect(allBytes(folder).includes(pseudonym)).toBe(false);
+  expect(await database.query("SELECT to_regclass('addresses') AS found")).toEqual([{ found: null }]);
+  expect(await database.query("SELECT document FROM releases")).toEqual([{ document: "x" }]);
+  await database.close();
+  expect(allBytes(folder).includes(pseudonym)).toBe(false);
 });

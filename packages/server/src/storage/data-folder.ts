@@ -50,7 +50,7 @@ async function openDatabase(folder: string): Promise<Database> {
   try {
     const database = await openPglite(path);
     try {
-      await migrate(database);
+      if (await migrate(database)) await removeOldLog(database);
       await endLeases(database);
     } catch (error) {
       await database.close();
@@ -60,6 +60,14 @@ async function openDatabase(folder: string): Promise<Database> {
   } catch (error) {
     throw error instanceof LetheError ? error : damaged(folder, error);
   }
+}
+
+/** What a new schema dropped is still in the write-ahead log, whose old files would be used again and keep it for long. */
+async function removeOldLog(database: Database): Promise<void> {
+  await database.query("SET wal_recycle = off");
+  await database.query("SELECT pg_switch_wal()");
+  await database.query("CHECKPOINT");
+  await database.query("RESET wal_recycle");
 }
 
 /** PGlite lets everyone read and write its files; what is in them decides what is released, and who may ask for it. */
