@@ -44,12 +44,12 @@ export function createEnrolment(
       address: hashOf(Buffer.concat([window.commitment, Buffer.from(networkOf(address))])),
       token: encodeBase64url(randomBytes(TOKEN_BYTES)),
     };
-    const deadline = Date.now() + POOL_PATIENCE_MS;
+    const deadline = performance.now() + POOL_PATIENCE_MS;
     for (;;) {
       const enrolled = await submit(request);
       options.onTaken();
       if (!(enrolled instanceof LetheError)) return enrolled;
-      if (enrolled.code !== "no-keys-left" || Date.now() > deadline) throw enrolled;
+      if (enrolled.code !== "no-keys-left" || performance.now() > deadline) throw enrolled;
       await sleep(POOL_POLL_MS);
     }
   };

@@ -104,6 +104,13 @@ const MIGRATIONS: readonly string[] = [
    ) WITH (toast_tuple_target = 8160);
    ALTER TABLE shared_reports ALTER COLUMN verifier SET STORAGE EXTERNAL;
    ALTER TABLE windows ADD COLUMN helper_commitment bytea;`,
+  `CREATE TABLE clock (
+     one boolean PRIMARY KEY DEFAULT true CHECK (one),
+     wall double precision NOT NULL,
+     monotonic double precision NOT NULL,
+     uptime double precision NOT NULL,
+     boot text
+   );`,
 ];
 
 /** Brings the schema up to date, or refuses one that a newer version made. */
