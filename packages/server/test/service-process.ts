@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { ServiceOptions } from "@lethe/server";
 import type { ServiceInternals } from "../dist/service.js";
+import type { ShiftedClock } from "./shifted-clock.ts";
 
 /** A service in a process of its own, which can be killed. Its end must be wanted: `kill` and `end` reject if it ended by itself. */
 export interface ServiceProcess {
@@ -17,14 +18,18 @@ export interface ServiceProcess {
 }
 
 /** What can be said in JSON. */
-type Settings = Omit<ServiceOptions, "log" | "clock" | "enrolment"> & Pick<ServiceInternals, "leaseSeconds">;
+type Settings = Omit<ServiceOptions, "log" | "clock" | "enrolment"> &
+  Pick<ServiceInternals, "leaseSeconds"> & {
+    /** The file of its log; by default it is silent. */
+    readonly logFile?: string;
+  };
 
 const SCRIPT = `
 import { pino } from "pino";
 import { startService } from ${JSON.stringify(new URL("../dist/service.js", import.meta.url).href)};
-const { leaseSeconds, ...settings } = JSON.parse(process.argv[1]);
+const { leaseSeconds, logFile, ...settings } = JSON.parse(process.argv[1]);
 const service = await startService(
-  { ...settings, log: pino({ level: "silent" }), enrolment: { rate: { perSecond: 1e6, burst: 1e6 }, mostPerAddress: 1e6 } },
+  { ...settings, log: logFile ? pino(pino.destination({ dest: logFile, sync: true })) : pino({ level: "silent" }), enrolment: { rate: { perSecond: 1e6, burst: 1e6 }, mostPerAddress: 1e6 } },
   { invalidNoise: () => 0, pollMilliseconds: 40, leaseSeconds },
 );
 // The tests have ended, however they did.
@@ -33,8 +38,10 @@ process.on("SIGTERM", () => service.close());
 process.stdout.write(JSON.stringify({ url: service.url, operatorKey: service.operatorKey }) + "\\n");
 `;
 
-export async function startServiceProcess(settings: Settings): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, ["--input-type=module", "-e", SCRIPT, JSON.stringify(settings)], {
+export async function startServiceProcess(settings: Settings, clock?: ShiftedClock): Promise<ServiceProcess> {
+  const flags = [...(clock?.arguments ?? []), "--input-type=module", "-e", SCRIPT];
+  const child = spawn(process.execPath, [...flags, JSON.stringify(settings)], {
+    env: { ...process.env, ...clock?.environment },
     cwd: fileURLToPath(new URL("..", import.meta.url)),
     stdio: ["pipe", "pipe", "inherit"],
   });
