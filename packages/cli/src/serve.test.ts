@@ -177,7 +177,10 @@ describe("lethe serve", () => {
     const cwd = join(folder, "jumped");
     mkdirSync(cwd);
     const clock = createShiftedClock({ ticks: 1, tickSeconds: 1 });
-    const env = { ...clock.environment, NODE_OPTIONS: clock.arguments.map((argument) => JSON.stringify(argument)).join(" ") };
+    const env = {
+      ...clock.environment,
+      NODE_OPTIONS: clock.arguments.map((argument) => JSON.stringify(argument)).join(" "),
+    };
     const readinessAfter = async (...args: string[]): Promise<{ ready: string; log: string }> => {
       const jumped = await startService({ cwd, env }, ...args);
       const ready = await (await fetch(`${jumped.url}/readyz`)).text();

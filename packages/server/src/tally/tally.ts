@@ -118,6 +118,7 @@ export function startTally(parts: TallyParts): Tally {
  */
 async function lookAround(parts: TallyParts, isStopping: () => boolean): Promise<boolean> {
   const { database, tasks, keyFile, threads, now } = parts;
+  // Nothing is begun while the clock is in doubt.
   now();
   await tasks.refresh();
   keyFile.refresh();
