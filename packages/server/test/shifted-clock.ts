@@ -13,7 +13,7 @@ export interface ShiftedClock {
   readonly environment: Readonly<Record<string, string>>;
   /** As the process reads it, seconds since 1970. */
   now(): number;
-  /** By so many seconds, at once. */
+  /** Ahead by this many seconds, or back. */
   jump(seconds: number): void;
 }
 

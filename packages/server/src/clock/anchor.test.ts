@@ -93,7 +93,7 @@ describe("a process that starts", () => {
     }
   });
 
-  it("where starts of a machine have no name, or its clocks started anew under the same, trusts none of them", () => {
+  it("where starts of a machine have no name, or its clocks started again under the same, relies on none of them", () => {
     const nameless = createMachine(null);
     expect(anchorAt(stored(3 * DAYS, null), nameless, false).isCounted).toBe(false);
     expect(anchorAt(stored(-1, "first"), createMachine(), false).isCounted).toBe(false);

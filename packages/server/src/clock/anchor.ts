@@ -41,7 +41,7 @@ export function anchorAt(mark: ClockMark, machine: MachineTime, anyGap: boolean)
   return { wall: mark.wall, monotonic, uptime, mostAhead, isCounted: false };
 }
 
-/** Compares the clock with the anchor. Either way of counting may explain it: one stands still in a machine that sleeps, one starts anew in some containers. */
+/** Compares the clock with the anchor. Either way of counting may explain it: one stands still in a machine that sleeps, one starts again at 0 in some containers. */
 export function readClock(anchor: Anchor, machine: MachineTime): Reading {
   const wall = machine.wall();
   const isRight = (expected: number): boolean =>

@@ -25,7 +25,7 @@ export interface ServiceClock {
 
 export interface ClockOptions {
   readonly database: Database;
-  /** Whether the database has a clock of its own. */
+  /** Whether the database is a server, with its own clock. */
   readonly isServer: boolean;
   readonly log: Logger;
   /** The operator's word that the clock is right now, whatever was stored. */
@@ -112,7 +112,7 @@ function createWatch({ database, isServer, log, accept, anyGap }: ClockOptions, 
   async function adopt(isFirst: boolean): Promise<void> {
     const mark = await findClockMark(database);
     const stored = mark && anchorAt(mark, machine, anyGap);
-    // Whoever has counted the time believes no looser bound.
+    // A process that has counted the time accepts no looser bound.
     if (stored && (isFirst || stored.isCounted || !anchor.isCounted)) anchor = stored;
   }
 

@@ -3,7 +3,7 @@ import { uptime } from "node:os";
 
 /** What the clocks of this machine say, in seconds. */
 export interface MachineTime {
-  /** Since 1970. Whoever sets the clock moves it. */
+  /** Since 1970. It jumps when somebody sets the clock. */
   wall(): number;
   /** Nobody sets it, but on Linux it stands still while the machine sleeps. */
   monotonic(): number;
