@@ -11,6 +11,7 @@ const PURE = [
 
 /** These run once, with the embedded database: they are about its files or about no database at all, or start their own servers. */
 const ONLY_EMBEDDED = [
+  "clock/*",
   "cluster*",
   "development",
   "kill",

@@ -32,6 +32,7 @@ interface ServeOptions extends EnrolmentOptions, PeerOptions {
   readonly dev?: boolean;
   readonly json?: boolean;
   readonly abandonLostWindows?: true;
+  readonly acceptClock?: true;
 }
 
 export function addServe(program: Command): void {
@@ -62,6 +63,7 @@ export function addServe(program: Command): void {
     .option("--enrolment-tokens <file>", "one token a line; then only who brings one of them enrols")
     .option("--attestation <module.js>", "exports attest({ task, window, attestation }): whether a device may enrol")
     .option("--abandon-lost-windows", "give up windows whose secret is not in the key file, for ever")
+    .option("--accept-clock", "the clock is right, though it is far from the last time stored: for one start")
     .option("--dev", "windows of seconds for every task: for trying things out")
     .option("--json", "print JSON only")
     .addHelpText("after", HELP)
@@ -156,7 +158,7 @@ async function open(
   options: ServeOptions,
   prepared: Place & Pick<ServiceOptions, "adminToken" | "enrolment" | "peer">,
 ): Promise<Service> {
-  const { role, host, url, trustProxy, threads, keysAhead, dev, abandonLostWindows } = options;
+  const { role, host, url, trustProxy, threads, keysAhead, dev, abandonLostWindows, acceptClock } = options;
   const { openService } = await import("@lethe/server");
   const log = pino({ base: null }, pino.destination({ dest: 2, sync: true }));
   try {
@@ -172,6 +174,7 @@ async function open(
       keysAhead,
       ...(dev && { development: true }),
       ...(abandonLostWindows && { abandonLostWindows }),
+      ...(acceptClock && { acceptClock }),
     });
   } catch (error) {
     throw explained(error, options);

@@ -11,7 +11,8 @@
  * - `bad-role`: a process of a service that is asked for what its role does not do, or lacks what it needs.
  * - `bad-state`: what a device kept cannot be used; it begins anew.
  * - `bad-store`: where a device keeps its record cannot be read or written; the message says what to do.
- * - `clocks-apart`, `task-differs`, `verify-key-differs`, `reports-differ`: what leader and helper do not agree about.
+ * - `clocks-apart`: the clocks of leader and helper differ, or a server's own clock is in doubt.
+ * - `task-differs`, `verify-key-differs`, `reports-differ`: what else leader and helper do not agree about.
  * - `redirected`: an address answers with a redirect, which no client follows; the message names the target.
  * - `unknown-metric`: an event whose name is not in the task.
  * - `unreachable`: the service did not answer, or with an error of its own.

@@ -5,6 +5,7 @@ import { noisedInvalidCount } from "@lethe/core/privacy";
 import { randomnessFrom } from "@lethe/core/randomness";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import { givenClock, type ServiceClock, startClock } from "./clock/clock.ts";
 import { asRun } from "./development.ts";
 import type { Admin } from "./http/admin-routes.ts";
 import { type ApiParts, createApi } from "./http/api.ts";
@@ -71,9 +72,11 @@ export interface ServiceOptions {
   readonly keysAhead?: number;
   /** Give up windows whose secret is not in the key file, for ever, instead of refusing to start. */
   readonly abandonLostWindows?: boolean;
+  /** The clock is right, whatever time was stored: the operator's word, for this start. */
+  readonly acceptClock?: boolean;
   /** Every task gets windows of seconds. */
   readonly development?: boolean;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, and believed. By default the machine's clock, which is believed while it agrees with the time that passes. */
   readonly clock?: () => number;
 }
 
@@ -117,7 +120,7 @@ const NOT_FOUND: Readonly<Record<Role, string>> = {
 
 /** Starts a process of the service: intake, tally and release, or a part of them. */
 export async function startService(options: ServiceOptions, internals: ServiceInternals = INTERNALS): Promise<Service> {
-  const { log, role = "all", clock = Date.now } = options;
+  const { log, role = "all" } = options;
   for (const token of options.enrolment?.tokens ?? []) requireToken("an enrolment token", token);
   if (options.adminToken !== undefined) requireToken("the admin token", options.adminToken);
   const owner = role === "intake" ? undefined : requireOwner(options);
@@ -130,6 +133,8 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     return ended;
   };
   try {
+    const clock = await openClock(options, database);
+    ends.push(clock.stop);
     const keyFile = owner && (await openKeys(database, owner.keyFile, options.databaseUrl !== undefined));
     if (keyFile) ends.push(async () => keyFile.close());
     const requireSigned = keyFile && requireSignedBy(keyFile.operatorKey);
@@ -137,10 +142,13 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     await tasks.refresh();
     if (peer && role === "leader") requireSameHelper(tasks, peer);
     if (role === "helper" && !options.development) await requireNoDevelopmentTask(database, tasks);
-    const common: Common = { database, tasks, log, now: () => clock() / 1000, metrics: createMetrics() };
-    if (keyFile) await requireSecrets(common, keyFile, options.abandonLostWindows ?? false);
+    const common: Common = { database, tasks, log, clock, metrics: createMetrics() };
+    common.metrics.watchClock(() => clock.doubt() !== undefined);
+    if (keyFile) await requireSecrets({ ...common, now: clock.guess }, keyFile, options.abandonLostWindows ?? false);
     const takesReports = role !== "tally" && role !== "helper";
-    const intake = !takesReports ? undefined : startIntake({ ...common, ...options, wake: () => vault?.wake() });
+    const intake = !takesReports
+      ? undefined
+      : startIntake({ ...common, ...options, now: clock.guess, wake: () => vault?.wake() });
     if (intake) ends.push(intake.stop);
     const address: Address = { url: options.url ?? null, listens: "" };
     const vault = keyFile && owner && startVault(common, keyFile, { ...options, ...owner }, internals, intake, address);
@@ -152,7 +160,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     const routes = createApi({ ...common, ...(intake && { intake }), ...(admin && { admin }) });
     if (vault && keyFile && peer && role === "helper") {
       const isDevelopment = options.development ?? false;
-      routes.push(peerRoute({ ...common, keyFile, peer, threads: vault.threads, isDevelopment }));
+      routes.push(peerRoute({ ...common, now: clock.now, keyFile, peer, threads: vault.threads, isDevelopment }));
     }
     const app = createHttp({
       ...common,
@@ -164,7 +172,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
       lookForTask: tasks.lookFor,
       ...(internals.silenceMilliseconds !== undefined && { silenceMilliseconds: internals.silenceMilliseconds }),
     });
-    const lastError = (): Error | undefined => intake?.lastError() ?? vault?.lastError();
+    const lastError = (): Error | undefined => clock.doubt() ?? intake?.lastError() ?? vault?.lastError();
     addOperations(app, {
       description: describeApi(routes, VERSION),
       metrics: common.metrics,
@@ -206,7 +214,7 @@ interface Vault extends Admin, Tally {
 }
 
 function startVault(
-  { database, tasks, log, now, metrics }: Common,
+  { database, tasks, log, clock, metrics }: Common,
   keyFile: KeyFile,
   options: ServiceOptions & Owner,
   { invalidNoise, pollMilliseconds, leaseSeconds = LEASE_SECONDS }: ServiceInternals,
@@ -214,6 +222,7 @@ function startVault(
   own: Address,
 ): Vault {
   const { development = false, adminToken, role, peer } = options;
+  const { now } = clock;
   const helper = role === "leader" ? helperOf(peer, now) : undefined;
   const threads = startThreads(options.threads ?? Math.max(1, availableParallelism() - 1));
   const inTurn = createTurns();
@@ -245,7 +254,7 @@ function startVault(
     onFinished: metrics.finished,
   });
   metrics.watch(async () => {
-    const backlog = await measureBacklog(database, tasks, now());
+    const backlog = await measureBacklog(database, tasks, clock.guess());
     // A helper's keys lie ready at its leader.
     return role === "helper" ? { ...backlog, keys: Number.POSITIVE_INFINITY } : backlog;
   });
@@ -306,7 +315,7 @@ function remoteAdmin(
   address: Readonly<Address>,
 ): Admin {
   return {
-    createTask: (task) => forwardTask(common, adminToken, address, task),
+    createTask: (task) => forwardTask({ ...common, now: common.clock.now }, adminToken, address, task),
     close: (window) => closeByHand(common.database, common.log, intake, window),
   };
 }
@@ -349,6 +358,15 @@ function openDatabase({ data, databaseUrl }: ServiceOptions, role: Role): Promis
   }
   if (data === undefined) throw new LetheError("bad-role", "a service needs a data folder, or DATABASE_URL");
   return openDataFolder(data);
+}
+
+function openClock(
+  { clock, databaseUrl, log, acceptClock = false, development = false }: ServiceOptions,
+  database: Database,
+): Promise<ServiceClock> {
+  if (clock) return Promise.resolve(givenClock(clock));
+  const isServer = databaseUrl !== undefined;
+  return startClock({ database, isServer, log, accept: acceptClock, anyGap: development });
 }
 
 /** Requests under way are answered; connections that send nothing are not waited for. */

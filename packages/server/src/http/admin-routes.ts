@@ -32,7 +32,7 @@ const MOST_TASK_BYTES = 1_000_000;
 
 /** What the operator asks, with the admin token. */
 export function adminRoutes(
-  { database, tasks, now }: ApiParts,
+  { database, tasks, clock }: ApiParts,
   admin: Admin,
   { requireUploadOpen, status }: WindowLookup,
 ): Route<unknown>[] {
@@ -49,7 +49,7 @@ export function adminRoutes(
       refusals: ["unauthorized", "bad-encoding"],
       handle: async () =>
         json(200, {
-          tasks: tasks.names().map((name) => summarize(tasks.versions(name), now())),
+          tasks: tasks.names().map((name) => summarize(tasks.versions(name), clock.guess())),
           ...(agreements && { agreed: await agreements.open() }),
         }),
     }),

@@ -21,7 +21,7 @@ it("a service that runs out of file descriptors logs it in one line, keeps worki
       port: 0,
       threads: 1,
     },
-    256,
+    { mostFiles: 256 },
   );
   onTestFinished(() => service.kill());
   await createTask(service, MONTHS_TASK);

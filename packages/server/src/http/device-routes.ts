@@ -20,7 +20,7 @@ import type { WindowLookup } from "./window-lookup.ts";
 const MOST_ENROLMENT_BYTES = 65_536;
 const ROLE = "tally";
 
-export function manifestRoute({ now }: ApiParts, { firstVersion, versionIn }: WindowLookup): Route<unknown> {
+export function manifestRoute({ clock }: ApiParts, { firstVersion, versionIn }: WindowLookup): Route<unknown> {
   return route({
     method: "GET",
     path: "/v1/tasks/{task}",
@@ -31,7 +31,7 @@ export function manifestRoute({ now }: ApiParts, { firstVersion, versionIn }: Wi
     refusals: ["bad-encoding", "unknown-task", "window-closed"],
     handle: async ({ parameters: { task, window } }) => {
       const { manifest } = firstVersion(task);
-      const running = Math.max(windowAt(manifest, now()), manifest.fromWindow);
+      const running = Math.max(windowAt(manifest, clock.guess()), manifest.fromWindow);
       const { signed } = versionIn({ task, window: window ?? running });
       return { status: 200, body: encodeSignedManifest(signed) };
     },

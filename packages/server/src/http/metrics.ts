@@ -13,6 +13,8 @@ export interface Metrics {
   /** The tally looked around, and all went well; or not. */
   looked(): void;
   failed(): void;
+  /** From now on tells whether the clock is in doubt. */
+  watchClock(isInDoubt: () => boolean): void;
   /** From now on tells what waits to be done, as a scrape finds it. */
   watch(backlog: () => Promise<Backlog>): void;
   text(): Promise<string>;
@@ -63,6 +65,16 @@ export function createMetrics(): Metrics {
     finished: (outcome) => windows.inc({ outcome }),
     looked: () => lastLook?.setToCurrentTime(),
     failed: () => failures.inc(),
+    watchClock: (isInDoubt) => {
+      new Gauge({
+        name: "lethe_clock_in_doubt",
+        help: "1 while the clock is in doubt, and nothing is closed, released or erased",
+        registers,
+        collect() {
+          this.set(isInDoubt() ? 1 : 0);
+        },
+      });
+    },
     watch: (backlog) => {
       lastLook = gauge(
         "lethe_tally_last_look_seconds",

@@ -37,12 +37,12 @@ export function createEnrolment(
 
   async function takeDevice(window: WindowIdentity): Promise<Enrolled> {
     const request = { windowId: window.id, token: encodeBase64url(randomBytes(TOKEN_BYTES)) };
-    const deadline = Date.now() + POOL_PATIENCE_MS;
+    const deadline = performance.now() + POOL_PATIENCE_MS;
     for (;;) {
       const enrolled = await submit(request);
       options.onTaken();
       if (!(enrolled instanceof LetheError)) return enrolled;
-      if (enrolled.code !== "no-keys-left" || Date.now() > deadline) throw enrolled;
+      if (enrolled.code !== "no-keys-left" || performance.now() > deadline) throw enrolled;
       await sleep(POOL_POLL_MS);
     }
   }

@@ -106,6 +106,13 @@ const MIGRATIONS: readonly string[] = [
    ALTER TABLE windows ADD COLUMN helper_commitment bytea;`,
   // It held pseudonyms of network addresses, which anybody could undo by trying all addresses.
   "DROP TABLE addresses;",
+  `CREATE TABLE clock (
+     one boolean PRIMARY KEY DEFAULT true CHECK (one),
+     wall double precision NOT NULL,
+     monotonic double precision NOT NULL,
+     uptime double precision NOT NULL,
+     boot text
+   );`,
 ];
 
 /** Brings the schema up to date, or refuses one that a newer version made. Whether it changed one that was there. Tests make older ones, `upTo` a step. */
