@@ -9,6 +9,7 @@ import { createGroupCommit } from "./group-commit.ts";
 import { networkOf } from "./network.ts";
 import { type Decided, decidePerWindow } from "./per-window.ts";
 import { hashOf } from "./token.ts";
+import { withinWindow } from "./window-limit.ts";
 
 export interface Enrolled extends SpareDevice {
   readonly uploadToken: string;
@@ -21,6 +22,8 @@ interface Request {
   readonly token: string;
 }
 
+/** A device's row, and the next one's keys. */
+const DEVICE_ROOM_BYTES = 4000;
 const POOL_PATIENCE_MS = 3000;
 const POOL_POLL_MS = 50;
 
@@ -29,15 +32,19 @@ export function createEnrolment(
   database: Database,
   options: {
     readonly mostPerAddress: number;
+    readonly mostPerWindow: number;
     /** The pool is being used up. */
     readonly onTaken: () => void;
   },
 ): (window: WindowIdentity, address: string) => Promise<Enrolled> {
-  const { submit } = createGroupCommit<Request, Decided<Enrolled>>((requests) =>
-    decidePerWindow(database, requests, (transaction, windowId, ofWindow) =>
-      enrolInWindow(transaction, windowId, options.mostPerAddress, ofWindow),
-    ),
-  );
+  const { submit } = createGroupCommit<Request, Decided<Enrolled>>(async (requests) => {
+    database.guard?.requireRoom(requests.length * DEVICE_ROOM_BYTES);
+    return decidePerWindow(database, requests, (transaction, windowId, ofWindow, window) =>
+      withinWindow(options.mostPerWindow, window, ofWindow, (admitted) =>
+        enrolInWindow(transaction, windowId, options.mostPerAddress, admitted),
+      ),
+    );
+  });
   return async (window, address) => {
     const request = {
       windowId: window.id,

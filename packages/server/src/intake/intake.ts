@@ -1,5 +1,6 @@
 import type { ProblemCode } from "@lethe/core/message";
 import type { Logger } from "pino";
+import { createNews } from "../news.ts";
 import type { Database } from "../storage/database.ts";
 import type { TaskRegistry } from "../storage/tasks.ts";
 import type { WindowIdentity } from "../storage/windows.ts";
@@ -51,6 +52,7 @@ export function startIntake({
     return task !== undefined && !["later", "over"].includes(phaseOf(task.manifest, number, now()));
   });
   let lastError: Error | undefined;
+  const news = createNews();
 
   /** New tasks and versions are found, refusals are written down. */
   async function look(): Promise<void> {
@@ -58,9 +60,11 @@ export function startIntake({
       await tasks.refresh();
       await refusals.flush();
       lastError = undefined;
+      if (news.over()) log.info("intake can use the database again");
     } catch (error) {
       lastError = error instanceof Error ? error : new Error(String(error));
-      log.error({ reason: lastError.message }, "intake cannot use the database, trying again");
+      const { message: reason } = lastError;
+      if (news.isNews(reason)) log.error({ reason }, "intake cannot use the database, trying again");
     }
   }
   let looking: Promise<void> | undefined;
@@ -73,7 +77,7 @@ export function startIntake({
 
   return {
     admit: createAdmission(rules, now),
-    enrol: createEnrolment(database, { mostPerAddress: rules.mostPerAddress, onTaken: wake }),
+    enrol: createEnrolment(database, { ...rules, onTaken: wake }),
     ...createUpload(database),
     refused: refusals.count,
     flush: refusals.flush,

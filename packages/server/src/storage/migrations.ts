@@ -104,6 +104,7 @@ const MIGRATIONS: readonly string[] = [
    ) WITH (toast_tuple_target = 8160);
    ALTER TABLE shared_reports ALTER COLUMN verifier SET STORAGE EXTERNAL;
    ALTER TABLE windows ADD COLUMN helper_commitment bytea;`,
+  "ALTER TABLE operator ADD COLUMN database_id text",
 ];
 
 /** Brings the schema up to date, or refuses one that a newer version made. */

@@ -9,7 +9,8 @@ export interface Question {
   readonly sql: string;
   readonly values: readonly SqlValue[];
 }
-export type Answer = { readonly rows: unknown[] } | { readonly error: string };
+/** `code` is the SQLSTATE, if the database gave one. */
+export type Answer = { readonly rows: unknown[] } | { readonly error: string; readonly code: string };
 
 const port = parentPort;
 if (!port) throw new TypeError("this file runs as a worker thread");
@@ -47,7 +48,11 @@ async function answer(question: Question | "close"): Promise<void> {
   try {
     port?.postMessage({ rows: await run(question) } satisfies Answer);
   } catch (error) {
-    port?.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Answer);
+    const { code } = error as { code?: unknown };
+    port?.postMessage({
+      error: error instanceof Error ? error.message : String(error),
+      code: typeof code === "string" ? code : "",
+    } satisfies Answer);
   }
 }
 
