@@ -16,10 +16,7 @@ export interface EnrolmentOptions {
 /** What an embedded database on one disk holds, and what a server does. */
 const MOST_PER_WINDOW = { embedded: 1_000_000, onServer: 100_000_000 };
 
-export async function enrolmentRules(
-  options: EnrolmentOptions,
-  isOnServer: boolean,
-): Promise<Partial<EnrolmentRules>> {
+export async function enrolmentRules(options: EnrolmentOptions, isOnServer: boolean): Promise<Partial<EnrolmentRules>> {
   const { enrolmentRate: perSecond, enrolmentBurst: burst, mostPerAddress, enrolmentTokens, attestation } = options;
   return {
     rate: { perSecond, burst },

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { LetheError } from "@lethe/core/error";
 import type { Role, Service, ServiceOptions } from "@lethe/server";
 import { type Command, Option } from "commander";
@@ -74,7 +74,11 @@ export function addServe(program: Command): void {
     .option("--attestation <module.js>", "exports attest({ task, window, attestation }): whether a device may enrol")
     .option("--abandon-lost-windows", "give up windows whose secret is not in the key file, for ever")
     .option("--new-database", "the key file's database is lost: begin with a new one, once")
-    .option("--least-free <MB>", "disk space that stays free (default: 5% of the volume, 24 to 256)", wholeNumber(0, 1e9))
+    .option(
+      "--least-free <MB>",
+      "disk space that stays free (default: 5% of the volume, 24 to 256)",
+      wholeNumber(0, 1e9),
+    )
     .option(
       "--database-timeout <seconds>",
       "how long the embedded database may be at a statement before the process ends",
@@ -126,7 +130,7 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
     enrolment,
   });
   // Only now is it sure that this is a data folder, and ours.
-  keepToken(adminToken);
+  await keepToken(adminToken, service);
   const { url, operatorKey } = service;
   const { databaseUrl: _, ...told } = place;
   const { secret: __, ...other } = peer ?? {};
@@ -141,10 +145,19 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
         })
       : describe(service, options, place, adminToken),
   );
-  const broken = await Promise.race([stopped, service.broken]);
+  let broken: LetheError | undefined;
+  void service.broken.then((reason) => {
+    broken = reason;
+  });
+  await Promise.race([stopped, service.broken]);
+  try {
+    await Promise.race([service.close(), service.broken]);
+  } catch (error) {
+    // What broke is known a moment after the first that failed for it.
+    await nextTurn();
+    if (!broken) throw error;
+  }
   if (broken) await endBroken(service, broken);
-  const late = await Promise.race([service.close(), service.broken]);
-  if (late) await endBroken(service, late);
 }
 
 /** For a supervisor: starting again helps at once, or when the folder is back. */
@@ -157,10 +170,11 @@ async function endBroken(service: Service, { code }: LetheError): Promise<never>
   process.exit(EXIT_CODES[code] ?? 1);
 }
 
-function keepToken(adminToken: AdminToken | undefined): void {
+async function keepToken(adminToken: AdminToken | undefined, service: Service): Promise<void> {
   try {
     adminToken?.keep();
   } catch (error) {
+    await service.close();
     const { code } = error as NodeJS.ErrnoException;
     throw failure(`the admin token cannot be kept in ${adminToken?.source} (${code}): set LETHE_ADMIN_TOKEN`);
   }

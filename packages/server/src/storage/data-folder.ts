@@ -187,7 +187,7 @@ function damaged(folder: string, cause?: unknown): LetheError {
   return new LetheError(
     "bad-data-folder",
     `the database in ${folder} cannot be opened: it is damaged, or another version of PGlite made it; restore a ` +
-      "backup, or use another folder",
+      `backup, or use another folder${cause instanceof Error ? ` (${cause.message})` : ""}`,
     { cause },
   );
 }

@@ -126,11 +126,11 @@ class Reader {
     this.at += length;
     return this.#bytes.subarray(this.at - length, this.at);
   }
-  /** Of its fields, the message and the SQLSTATE. */
+  /** Of its fields, the message, the SQLSTATE, and how bad it is. */
   error(): Error {
     const fields = new Map<string, string>();
     for (let field = this.byte(); field !== 0; field = this.byte()) fields.set(String.fromCharCode(field), this.name());
-    return Object.assign(new Error(fields.get("M") ?? "unknown"), { code: fields.get("C") ?? "" });
+    return Object.assign(new Error(fields.get("M") ?? "unknown"), { code: fields.get("C"), severity: fields.get("V") });
   }
 }
 

@@ -34,8 +34,8 @@ interface Asked {
  * however it ends, but a power failure or a crash of the machine only after `persist`. What is written after that reaches the disk
  * in any order, so a power failure in the midst of it can still damage the database.
  *
- * A thread that is at one statement for longer than `patience` is ended: when PGlite cannot write its log, on a full disk, it spins for
- * ever. What was committed before is there at the next start.
+ * PGlite panics when it cannot write its log, on a full disk, and spins for ever at the next statement. So its thread is ended after a
+ * panic, and when it is at one statement for longer than `patience`. What was committed before is there at the next start.
  */
 export async function openPglite(folder: string, patience: Patience = PATIENCE): Promise<EmbeddedDatabase> {
   const thread = new Worker(new URL("./pglite-thread.js", import.meta.url), {
@@ -71,11 +71,13 @@ export async function openPglite(folder: string, patience: Patience = PATIENCE):
   };
   const settle = (answer: Answer): void => {
     const current = waiting.shift();
-    if ("rows" in answer) return current?.resolve(answer.rows);
-    current?.reject(answer.code === DISK_FULL ? new OutOfSpace({ cause: answer.error }) : new Error(answer.error));
-    // A server would end with PANIC now; PGlite spins at the next statement.
-    if (answer.code === DISK_FULL && answer.error.includes("pg_wal/")) {
-      breakDown("the disk is full, and the database cannot write its log: free some space and start again");
+    if ("rows" in answer) current?.resolve(answer.rows);
+    else if (answer.isPanic) {
+      const reason = `the database gave up, start again: ${answer.error}`;
+      current?.reject(new DatabaseUnavailable(reason));
+      breakDown(reason);
+    } else {
+      current?.reject(answer.code === DISK_FULL ? new OutOfSpace({ cause: answer.error }) : new Error(answer.error));
     }
   };
   const watch = watchThread(

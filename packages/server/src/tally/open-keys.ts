@@ -22,9 +22,8 @@ export async function openKeys(
 ): Promise<KeyFile> {
   const { keyFile, id } = await claim(database, path, options);
   try {
+    // After the commit: a key file that knows an id refuses every empty database, this one too if it were not committed.
     if (keyFile.database() !== id) {
-      // On disk first: a key file that knows an id refuses every database without it.
-      await database.persist();
       await database.transaction(async (transaction) => {
         await lockKeyFile(transaction);
         keyFile.belongTo(id);
