@@ -51,6 +51,7 @@ it.each([
     renameSync(away, place.data);
     const again = await start(place);
     expect(await sendAll(sent, again)).toEqual(sent.map(() => 200));
-    expect(await sendAll(unsent, again)).toEqual(unsent.map(() => 201));
+    // The files went on to exist under another name: some of what nobody acknowledged is in them.
+    for (const answer of await sendAll(unsent, again)) expect([200, 201]).toContain(answer);
   },
 );
