@@ -32,11 +32,12 @@ import { createTaskRegistry } from "./storage/tasks.ts";
 import { closeWindow, type WindowIdentity } from "./storage/windows.ts";
 import { createTask } from "./tally/create-task.ts";
 import { answerRequests, forwardTask } from "./tally/forward-task.ts";
-import type { KeyFile } from "./tally/key-file.ts";
+import { belongsToDatabase, type KeyFile } from "./tally/key-file.ts";
 import { openKeys, requireSecrets, requireSignedBy } from "./tally/open-keys.ts";
 import { startTally, type Tally } from "./tally/tally.ts";
 import { startThreads, type Threads } from "./tally/threads.ts";
 import { openWindows } from "./tally/windows.ts";
+import { within } from "./within.ts";
 
 /**
  * `intake` takes in what devices send; `tally` holds the keys, opens, releases, and answers the admin; `all` is both. For tasks of two servers: `leader` is
@@ -70,6 +71,12 @@ export interface ServiceOptions {
   readonly threads?: number;
   /** How many device keys lie ready for each window. */
   readonly keysAhead?: number;
+  /** Bytes that stay free on the disk of the embedded database; by default 5% of the volume, 24 to 256 MB. */
+  readonly leastFreeBytes?: number;
+  /** Seconds that the embedded database may take for a statement before it is given up; by default 30. */
+  readonly databaseSeconds?: number;
+  /** The key file belongs to another database, which is lost: begin with this one, which is empty. */
+  readonly newDatabase?: boolean;
   /** Give up windows whose secret is not in the key file, for ever, instead of refusing to start. */
   readonly abandonLostWindows?: boolean;
   /** The clock is right, whatever time was stored: the operator's word, for this start. */
@@ -85,6 +92,11 @@ export interface Service {
   readonly url: string;
   /** What devices pin; an intake may not know it before a tally has begun. */
   readonly operatorKey: string | undefined;
+  /**
+   * Resolves, with why, if it can never go on: `bad-database` if the embedded database does not answer any more, `bad-data-folder` if its
+   * folder is gone. All requests fail by then; whoever started it should close it, and end the process.
+   */
+  readonly broken: Promise<LetheError>;
   /** Takes no more requests, finishes those under way, and leaves everything on disk. */
   close(): Promise<void>;
 }
@@ -109,6 +121,9 @@ const POLL_MILLISECONDS = 1000;
 const DEVELOPMENT_POLL_MILLISECONDS = 200;
 const IDLE_MILLISECONDS = 50;
 const CLOSING_MILLISECONDS = 5000;
+const READY_MILLISECONDS = 5000;
+/** What sweeps a whole table may take so many times as long. */
+const LONG_STATEMENT_FACTOR = 20;
 const VERSION = "0.1.0";
 const NOT_FOUND: Readonly<Record<Role, string>> = {
   all: "there is nothing at this path",
@@ -129,13 +144,15 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
   const ends = [database.close];
   let ended: Promise<void> | undefined;
   const close = (): Promise<void> => {
+    database.guard?.hurry();
     ended ??= inOrder(ends.toReversed());
     return ended;
   };
   try {
     const clock = await openClock(options, database);
     ends.push(clock.stop);
-    const keyFile = owner && (await openKeys(database, owner.keyFile, options.databaseUrl !== undefined));
+    const pairing = { shared: options.databaseUrl !== undefined, isNewDatabase: options.newDatabase ?? false };
+    const keyFile = owner && (await openKeys(database, owner.keyFile, pairing));
     if (keyFile) ends.push(async () => keyFile.close());
     const requireSigned = keyFile && requireSignedBy(keyFile.operatorKey);
     const tasks = createTaskRegistry(database, peer && role === "helper" ? requireSignedByLeader(peer) : requireSigned);
@@ -144,6 +161,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     if (role === "helper" && !options.development) await requireNoDevelopmentTask(database, tasks);
     const common: Common = { database, tasks, log, clock, metrics: createMetrics() };
     common.metrics.watchClock(() => clock.doubt() !== undefined);
+    if (database.guard) common.metrics.watchDisk(database.guard.room);
     if (keyFile) await requireSecrets({ ...common, now: clock.guess }, keyFile, options.abandonLostWindows ?? false);
     const takesReports = role !== "tally" && role !== "helper";
     const intake = !takesReports
@@ -176,24 +194,31 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     addOperations(app, {
       description: describeApi(routes, VERSION),
       metrics: common.metrics,
-      whyNotReady: async () => {
-        try {
-          await database.query("SELECT 1");
-          const error = lastError();
-          return error && reasonOf(error);
-        } catch (error) {
-          return reasonOf(error as Error);
-        }
-      },
+      whyNotReady: () => whyNotReady(database, lastError),
     });
     ends.push(() => closeHttp(app));
     const url = await app.listen({ host: options.host, port: options.port });
     limitConnections(app.server, log);
     address.listens = url;
-    return { url, operatorKey: await findOperator(database), close };
+    const broken = database.guard?.broken ?? new Promise<never>(() => undefined);
+    void broken.then(({ code, message: reason }) => log.fatal({ code, reason }, "the service cannot go on"));
+    return { url, operatorKey: await findOperator(database), broken, close };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** In one line; undefined if everything works. It never waits longer than a monitor would. */
+async function whyNotReady(database: Database, lastError: () => Error | undefined): Promise<string | undefined> {
+  try {
+    database.guard?.requireRoom();
+    const answer = await within(READY_MILLISECONDS, database.query("SELECT 1"));
+    if (!answer) return `the database has not answered for ${READY_MILLISECONDS / 1000} s`;
+    const error = lastError();
+    return error && reasonOf(error);
+  } catch (error) {
+    return reasonOf(error as Error);
   }
 }
 
@@ -348,7 +373,8 @@ function requireOwner({ keyFile, adminToken }: ServiceOptions): Owner {
   return { keyFile, adminToken };
 }
 
-function openDatabase({ data, databaseUrl }: ServiceOptions, role: Role): Promise<Database> {
+function openDatabase(options: ServiceOptions, role: Role): Promise<Database> {
+  const { data, databaseUrl, keyFile, newDatabase, leastFreeBytes, databaseSeconds, log } = options;
   if (databaseUrl !== undefined) return openPostgres(databaseUrl);
   if (role === "intake" || role === "tally") {
     throw new LetheError(
@@ -357,7 +383,14 @@ function openDatabase({ data, databaseUrl }: ServiceOptions, role: Role): Promis
     );
   }
   if (data === undefined) throw new LetheError("bad-role", "a service needs a data folder, or DATABASE_URL");
-  return openDataFolder(data);
+  return openDataFolder(data, {
+    mayCreate: newDatabase || keyFile === undefined || !belongsToDatabase(keyFile),
+    floorBytes: leastFreeBytes,
+    ...(databaseSeconds !== undefined && {
+      patience: { statement: databaseSeconds, long: LONG_STATEMENT_FACTOR * databaseSeconds },
+    }),
+    log,
+  });
 }
 
 function openClock(

@@ -70,7 +70,10 @@ export function deviceRoutes(
         "rate-limited",
         "no-keys-left",
       ],
-      before: requireEnrolmentOpen,
+      before: (at) => {
+        requireEnrolmentOpen(at);
+        database.guard?.requireRoom();
+      },
       handle: async ({ parameters, body, bearer, address }) => {
         await intake.admit({ ...parameters, address, bearer, attestation: attestationIn(body) });
         const window = await windowOf(parameters.task, parameters.window);
@@ -106,7 +109,10 @@ export function deviceRoutes(
         "window-not-open",
         "rate-limited",
       ],
-      before: requireUploadOpen,
+      before: (at) => {
+        requireUploadOpen(at);
+        database.guard?.requireRoom();
+      },
       handle: async ({ parameters, body, bearer }) => {
         const device = decodeBase64urlOf("device", DEVICE_BYTES, parameters.device);
         if (bearer === undefined) throw new LetheError("unauthorized", "a report takes the device's upload token");

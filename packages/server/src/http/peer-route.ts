@@ -27,6 +27,10 @@ export function peerRoute(parts: HelperParts): Route<unknown> {
     body: { type: "application/octet-stream", most: MOST_BYTES },
     answers: { 200: { description: "an answer or a refusal, authenticated" } },
     refusals: ["bad-encoding", "unauthorized", "wrong-size", "wrong-type"],
+    // Finishing a window takes little room, and makes some.
+    before: ({ operation }) => {
+      if (operation !== "finish") parts.database.guard?.requireRoom();
+    },
     handle: async ({ parameters: { operation, task, window }, body }) => {
       let request: PeerRequest | undefined;
       try {

@@ -48,7 +48,11 @@ async function enrolFrom(
   const told: unknown[][] = [];
   const database = recorded(inner, told);
   const admit = createAdmission({ ...DEFAULT_RULES, rate: { perSecond: 0.01, burst: 5 } }, () => 0);
-  const enrolDevice = createEnrolment(database, { networks: createNetworkLimit(2), onTaken: () => undefined });
+  const enrolDevice = createEnrolment(database, {
+    mostPerWindow: 1e6,
+    networks: createNetworkLimit(2),
+    onTaken: () => undefined,
+  });
   const window = (await findWindow(inner, "task", 1)) as WindowIdentity;
   const outcomes: string[] = [];
   const tokens: string[] = [];

@@ -9,6 +9,7 @@ import { createGroupCommit } from "./group-commit.ts";
 import type { NetworkLimit } from "./network-limit.ts";
 import { type Decided, decidePerWindow } from "./per-window.ts";
 import { hashOf } from "./token.ts";
+import { withinWindow } from "./window-limit.ts";
 
 export interface Enrolled extends SpareDevice {
   readonly uploadToken: string;
@@ -19,6 +20,8 @@ interface Request {
   readonly token: string;
 }
 
+/** A device's row, and the next one's keys. */
+const DEVICE_ROOM_BYTES = 4000;
 const POOL_PATIENCE_MS = 3000;
 const POOL_POLL_MS = 50;
 
@@ -27,13 +30,19 @@ export function createEnrolment(
   database: Database,
   options: {
     readonly networks: Pick<NetworkLimit, "count">;
+    readonly mostPerWindow: number;
     /** The pool is being used up. */
     readonly onTaken: () => void;
   },
 ): (window: WindowIdentity, address: string) => Promise<Enrolled> {
-  const { submit } = createGroupCommit<Request, Decided<Enrolled>>((requests) =>
-    decidePerWindow(database, requests, enrolInWindow),
-  );
+  const { submit } = createGroupCommit<Request, Decided<Enrolled>>(async (requests) => {
+    database.guard?.requireRoom(requests.length * DEVICE_ROOM_BYTES);
+    return decidePerWindow(database, requests, (transaction, windowId, ofWindow, window) =>
+      withinWindow(options.mostPerWindow, window, ofWindow, (admitted) =>
+        enrolInWindow(transaction, windowId, admitted),
+      ),
+    );
+  });
 
   async function takeDevice(window: WindowIdentity): Promise<Enrolled> {
     const request = { windowId: window.id, token: encodeBase64url(randomBytes(TOKEN_BYTES)) };

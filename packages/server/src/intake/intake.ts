@@ -1,5 +1,6 @@
 import type { ProblemCode } from "@lethe/core/message";
 import type { Logger } from "pino";
+import { createNews } from "../news.ts";
 import type { Database } from "../storage/database.ts";
 import type { TaskRegistry } from "../storage/tasks.ts";
 import type { WindowIdentity } from "../storage/windows.ts";
@@ -53,6 +54,7 @@ export function startIntake({
   });
   const networks = createNetworkLimit(rules.mostPerAddress);
   let lastError: Error | undefined;
+  const news = createNews();
 
   /** By the clock alone: enrolments of a window that was closed manually are refused, and its counts go when its time is over. */
   function isEnrolmentOpen({ name, number }: WindowIdentity): boolean {
@@ -66,9 +68,11 @@ export function startIntake({
       await tasks.refresh();
       await refusals.flush();
       lastError = undefined;
+      if (news.over()) log.info("intake can use the database again");
     } catch (error) {
       lastError = error instanceof Error ? error : new Error(String(error));
-      log.error({ reason: lastError.message }, "intake cannot use the database, trying again");
+      const { message: reason } = lastError;
+      if (news.isNews(reason)) log.error({ reason }, "intake cannot use the database, trying again");
     }
   }
   let looking: Promise<void> | undefined;
@@ -82,7 +86,7 @@ export function startIntake({
 
   return {
     admit: createAdmission(rules, now),
-    enrol: createEnrolment(database, { networks, onTaken: wake }),
+    enrol: createEnrolment(database, { ...rules, networks, onTaken: wake }),
     ...createUpload(database),
     refused: refusals.count,
     flush: refusals.flush,

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -11,6 +13,7 @@ import {
 } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { openDataFolder } from "../../dist/storage/data-folder.js";
 import { migrate } from "../../dist/storage/migrations.js";
@@ -45,6 +48,22 @@ it("one process uses a folder at a time, and the next finds what was committed",
   const again = await openDataFolder(folder);
   expect(await again.query("SELECT document FROM releases")).toEqual([{ document: "x" }]);
   await again.close();
+});
+
+it("a process that was killed and is still ending does not keep the next from starting", async () => {
+  const folder = await emptyFolder();
+  const module = fileURLToPath(new URL("../../../device/dist/node/lock-file.js", import.meta.url));
+  const program = `import { takeLock } from ${JSON.stringify(module)};
+    console.log("release" in takeLock(${JSON.stringify(join(folder, "lock"))})); process.stdin.resume();`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [line] = await once(child.stdout, "data");
+  expect(String(line)).toBe("true\n");
+  const opening = openDataFolder(folder);
+  setTimeout(() => child.kill("SIGKILL"), 500);
+  await (await opening).close();
 });
 
 it("a transaction that fails leaves nothing, and the connection goes on", async () => {

@@ -113,6 +113,7 @@ const MIGRATIONS: readonly string[] = [
      uptime double precision NOT NULL,
      boot text
    );`,
+  "ALTER TABLE operator ADD COLUMN database_id text",
 ];
 
 /** Brings the schema up to date, or refuses one that a newer version made. Whether it changed one that was there. Tests make older ones, `upTo` a step. */
