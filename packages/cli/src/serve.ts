@@ -58,7 +58,12 @@ export function addServe(program: Command): void {
     .option("--keys-ahead <n>", "device keys that lie ready for each window", wholeNumber(1, 1e6), 500)
     .option("--enrolment-rate <n>", "enrolments a second from one address", positive, 100)
     .option("--enrolment-burst <n>", "so many more at once", wholeNumber(1, 1e9), 1000)
-    .option("--most-per-address <n>", "devices that one address enrols in a window", wholeNumber(1, 1e9), 10_000)
+    .option(
+      "--most-per-address <n>",
+      "devices that one address enrols in a window, in this process",
+      wholeNumber(1, 1e9),
+      10_000,
+    )
     .option("--enrolment-tokens <file>", "one token a line; then only who brings one of them enrols")
     .option("--attestation <module.js>", "exports attest({ task, window, attestation }): whether a device may enrol")
     .option("--abandon-lost-windows", "give up windows whose secret is not in the key file, for ever")
