@@ -65,7 +65,12 @@ export function addServe(program: Command): void {
     .option("--keys-ahead <n>", "device keys that lie ready for each window", wholeNumber(1, 1e6), 500)
     .option("--enrolment-rate <n>", "enrolments a second from one address", positive, 100)
     .option("--enrolment-burst <n>", "so many more at once", wholeNumber(1, 1e9), 1000)
-    .option("--most-per-address <n>", "devices that one address enrols in a window", wholeNumber(1, 1e9), 10_000)
+    .option(
+      "--most-per-address <n>",
+      "devices that one address enrols in a window, in this process",
+      wholeNumber(1, 1e9),
+      10_000,
+    )
     .option(
       "--most-per-window <n>",
       "devices that enrol in a window, from all addresses (default: 1000000; 100000000 with DATABASE_URL)",

@@ -1,10 +1,10 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 
-/** About ten requests of the shortest kind. Whatever a client sends, Node would parse 64 kB of it, thousands of requests, at once. */
-const PIECE_BYTES = 256;
+/** About twenty requests of the shortest kind. Whatever a client sends, Node would parse 64 kB of it, thousands of requests, at once. */
+const PIECE_BYTES = 512;
 /** As many as the headers of an ordinary request take. */
-const PIECES_AT_ONCE = 8;
+const PIECES_AT_ONCE = 4;
 /** More than requests without a body take: such a client is not served before others. */
 const AHEAD_BYTES = 16_384;
 /** What clients that send ahead may use of one turn of the event loop, if nobody else has come; else one of them has a turn. */
@@ -16,7 +16,7 @@ interface Connection {
   unanswered: number;
   /** The request that was read last. */
   newest?: IncomingMessage;
-  /** At most so many bytes of its body are still to come. */
+  /** An upper bound on the bytes of its body that are still to come. */
   bodyLeft: number;
   /** Node takes no more, because an answer or a body waits. */
   isPaused: boolean;
@@ -25,8 +25,8 @@ interface Connection {
 }
 
 /**
- * Reads of every connection only what its client may ask for now: the next piece of 256 bytes when every request of the piece before is
- * answered, and the answers have left. What is sent ahead stays in the socket, and TCP stops the client. So a connection has about ten
+ * Reads of every connection only what its client may ask for now: the next piece of 512 bytes when every request of the piece before is
+ * answered, and the answers have left. What is sent ahead stays in the socket, and TCP stops the client. So a connection has about twenty
  * requests in progress, however many its client sends, and a client that does not read its answers is not read, either.
  *
  * With a `readable` listener, Node parses what `read(n)` returns and nothing else. Clients that send ahead take turns.

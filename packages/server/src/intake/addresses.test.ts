@@ -17,7 +17,7 @@ import { hashOf } from "./token.ts";
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** Everything that the database is told: its files and its log hold nothing else, but for times. */
+/** Records every statement that the database gets, with its values: its files and its log hold nothing else, but for times. */
 function recorded(database: Database, told: unknown[][]): Database {
   const listen = ({ query }: Queryable): Queryable => ({
     query: (sql, values) => {
@@ -32,7 +32,7 @@ function recorded(database: Database, told: unknown[][]): Database {
   };
 }
 
-/** What the database is told when these addresses enrol devices, and which of them may. */
+/** Enrols devices from these addresses: the statements that the database got, and what became of each request. */
 async function enrolFrom(
   inner: Database,
   addresses: readonly string[],
@@ -66,7 +66,7 @@ async function enrolFrom(
       outcomes.push((error as { code: string }).code);
     }
   }
-  // Tokens are drawn anew every time.
+  // Every run draws other tokens.
   const withoutTokens = told.map((line) => line.map((value) => (tokens.includes(String(value)) ? "a token" : value)));
   return { told: withoutTokens, outcomes };
 }
@@ -78,7 +78,7 @@ async function aTask(database: Queryable): Promise<Parameters<typeof addWindow>[
   return { taskId: row?.id as number, name: "task", number: 1, commitment: new Uint8Array(32) };
 }
 
-it("what the database is told does not depend on the addresses of devices, whose limits hold all the same", async () => {
+it("the statements that the database gets do not depend on the addresses of devices, whose limits hold all the same", async () => {
   const folder = temporaryFolder();
   await copyEmptyDatabase(`${folder}/data`);
   const database = await openDataFolder(`${folder}/data`);

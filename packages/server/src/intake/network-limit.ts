@@ -3,7 +3,7 @@ import { LetheError } from "@lethe/core/error";
 import type { WindowIdentity } from "../storage/windows.ts";
 import { networkOf } from "./network.ts";
 
-/** Networks with a count of their own, in all windows together: about 30 MB. */
+/** Networks that are counted separately, in all windows together: about 30 MB. */
 const MOST_NETWORKS = 200_000;
 /** What a network's name is cut to when the table is full: those that begin alike then share a count, at most 2¹⁶ more a window. */
 const SHARED_BYTES = 2;
@@ -27,8 +27,8 @@ interface WindowCounts {
 
 /**
  * Networks are counted under the HMAC of their address, with a random key for every window. Key and counts are in the memory of this
- * process only: each intake limits by itself, and one that restarts begins anew. Without the key, nobody can link a count to an address.
- * A full table never lets a network exceed its limit: networks without a count of their own share one, and reach the limit sooner.
+ * process only: the limit holds per intake, and a restart forgets it. Without the key, nobody can link a count to an address.
+ * A full table never lets a network exceed its limit: networks that come later share counts, and reach the limit sooner.
  */
 export function createNetworkLimit(mostPerAddress: number, mostNetworks: number = MOST_NETWORKS): NetworkLimit {
   const windows = new Map<number, WindowCounts>();
