@@ -78,7 +78,8 @@ export function openKeyFile(
           `the key file ${path} is missing: restore it, without it open windows are lost`,
         );
       }
-      save(path, { operator: secret(fresh()), chain: secret(fresh()), database: undefined, windows: new Map() });
+      const content = { operator: secret(fresh()), chain: secret(fresh()), database: undefined, windows: new Map() };
+      atStart(path, () => save(path, content));
     }
     const keyFile = keyFileOf(path, shared ? undefined : lock);
     if (shared) lock.release();
@@ -145,7 +146,7 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
     database: () => content.database,
     belongTo: (database) => {
       reload();
-      if (content.database !== database) replace({ ...content, database });
+      if (content.database !== database) atStart(path, () => replace({ ...content, database }));
     },
     windows: () =>
       [...content.windows.keys()].map((name) => {
@@ -204,6 +205,15 @@ function lockFor(path: string): Lock {
   }
 }
 
+/** What the system refuses when a service starts is told in one line. */
+function atStart(path: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw whySystemRefused(error) === undefined ? error : unwritable(path, error);
+  }
+}
+
 /** The cause is not kept: it may quote what was to be written. */
 function unwritable(path: string, error: unknown): LetheError {
   const reason = whySystemRefused(error) ?? "is there such a folder, and is it yours?";
@@ -256,15 +266,7 @@ function readWhole(path: string): string {
 }
 
 /** The new content is whole and on disk before it replaces the old, which is then overwritten as far as the disk allows. */
-function save(path: string, content: Content, replaced?: string): void {
-  try {
-    saveWhole(path, content, replaced);
-  } catch (error) {
-    throw whySystemRefused(error) === undefined ? error : unwritable(path, error);
-  }
-}
-
-function saveWhole(path: string, { operator, chain, database, windows }: Content, replaced?: string): void {
+function save(path: string, { operator, chain, database, windows }: Content, replaced?: string): void {
   const write = (value: Secret<Uint8Array>): string => encodeBase64url(value.reveal());
   const text = JSON.stringify({
     version: 1,
