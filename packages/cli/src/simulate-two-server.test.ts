@@ -33,7 +33,8 @@ describe("lethe simulate --mode two-server", () => {
     ["occurrence", ["--metrics", "2"], { noise: "device", mechanism: "randomized-response" }, 2],
     ["occurrence", ["--noise", "servers"], { noise: "servers", mechanism: "discrete-gaussian" }, 1],
     ["histogram", [], { noise: "device", mechanism: "kary" }, 4],
-    ["histogram", ["--edges", "0,1,2", "--mechanism", "per-bucket"], { noise: "device", mechanism: "per-bucket" }, 3],
+    ["histogram", ["--edges", "0,1,3", "--mechanism", "per-bucket"], { noise: "device", mechanism: "per-bucket" }, 3],
+    ["histogram", ["--edges", "0,2", "--mechanism", "unary"], { noise: "device", mechanism: "unary" }, 2],
     ["histogram", ["--edges", "0,1,3", "--noise", "servers", "--sigma", "1"], { noise: "servers" }, 3],
     ["mean", ["--limit", "3", "--sigma", "0.5"], { noise: "servers", mechanism: "discrete-gaussian" }, 1],
   ] as const)(
@@ -75,7 +76,6 @@ describe("lethe simulate --mode two-server", () => {
     expect(refusal("simulate", "--statistic", "mean", ...TWO, "--noise", "device")).toContain("the servers'");
     expect(refusal("simulate", "--statistic", "mean", "--noise", "servers")).toContain("two-server only");
     expect(refusal(...small, "histogram", "--noise", "servers", "--mechanism", "kary")).toContain("--mechanism");
-    expect(refusal(...small, "histogram", "--mechanism", "unary")).toContain("use kary");
     expect(refusal(...small, "occurrence", "--sigma", "1")).toContain("--sigma");
     expect(refusal(...small, "occurrence", "--scheme", "lattice")).toContain("--scheme");
   });
@@ -92,6 +92,18 @@ describe("lethe plan --mode two-server", () => {
     const { parameters, ...found } = two;
     expect(found).toEqual({ ...expected, mode: "two-server", noise: "device" });
     expect(parameters).toMatchObject({ scheme: "elgamal", stateBytes: 138, reportBytes: 272, publicKeyBytes: 96 });
+  });
+
+  it("a histogram may name any mechanism for any edges, with the errors of one server", () => {
+    const local = ["--local-epsilon", "1", "--mechanism", "unary", "--edges", "0,1,2,5"];
+    const one = answer<Record<string, number>>("plan", "--devices", "10000", "--statistic", "histogram", ...local);
+    const two = answer<Record<string, number>>(...plan, "histogram", ...local);
+    expect(two.mechanism).toBe("unary");
+    for (const field of ["standardError", "largestStandardError", "localEpsilon", "epsilon"]) {
+      expect(two[field], field).toBe(one[field]);
+    }
+    // 12 shared bits behind 10 bytes; an id of 16 bytes, and halves of 4 bits of 96 and 64 bytes, each wrapped in 48.
+    expect(two.parameters).toMatchObject({ stateBytes: 1546, reportBytes: 752 });
   });
 
   it("with noise of the servers does not depend on the number of devices", () => {
@@ -111,7 +123,6 @@ describe("lethe plan --mode two-server", () => {
 
   it("refuses what does not go together, in one line", () => {
     expect(refusal(...plan, "mean", "--noise", "device", ...release)).toContain("the servers'");
-    expect(refusal(...plan, "histogram", "--mechanism", "unary", ...release)).toContain("use kary");
     expect(refusal("plan", "--devices", "10", "--statistic", "mean", "--noise", "servers", ...release)).toContain(
       "two-server",
     );

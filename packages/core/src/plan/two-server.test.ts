@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { gaussianDelta, serverNoise, serverNoiseDelta } from "../privacy/index.ts";
-import {
-  bestPossibleMechanism,
-  possibleMechanisms,
-  requirePossibleMechanism,
-} from "../statistic/histogram-two-server.ts";
+import { createStatistic } from "../statistic/create.ts";
+import { createTwoServerStatistic } from "../two-server/index.ts";
 import { planMetric, planTwoServerMetric, type TwoServerQuestion } from "./index.ts";
 import { bucketErrors, responseError } from "./standard-error.ts";
 
@@ -17,30 +14,6 @@ function ask(question: Partial<TwoServerQuestion> & Pick<TwoServerQuestion, "sta
   return { ticks: 288, edges: CONSECUTIVE, limit: 10, devices, reporting: devices, ...question };
 }
 
-describe("what two servers can check", () => {
-  it("is every mechanism where a bucket is one count, the last excepted, and else K-ary response", () => {
-    for (const edges of [[0, 1], [0, 1, 2], CONSECUTIVE]) {
-      expect(possibleMechanisms(edges)).toEqual(["kary", "unary", "per-bucket"]);
-    }
-    for (const edges of [[0, 2], [0, 5], [0, 1, 3], [0, 2, 3], GROUPED]) {
-      expect(possibleMechanisms(edges)).toEqual(["kary"]);
-      expect(() => requirePossibleMechanism("kary", edges)).not.toThrow();
-      expect(() => requirePossibleMechanism("unary", edges)).toThrow(RangeError);
-    }
-    expect(() => requirePossibleMechanism("per-bucket", GROUPED)).toThrow(
-      "mechanism per-bucket needs a bucket for every count with two servers, not edges [0, 1, 2, 5]: " +
-        "use kary, consecutive edges, or noise at the servers",
-    );
-  });
-
-  it("has the least error among these", () => {
-    const many = Array.from({ length: 20 }, (_, i) => i);
-    expect(bestPossibleMechanism(many, 1)).toBe("unary");
-    expect(bestPossibleMechanism([...many.slice(0, -1), 30], 1)).toBe("kary");
-    expect(bestPossibleMechanism(CONSECUTIVE, 1)).toBe("kary");
-  });
-});
-
 describe("planTwoServerMetric, noise at the devices", () => {
   it("is one server's plan to the digit", () => {
     for (const question of [
@@ -48,6 +21,9 @@ describe("planTwoServerMetric, noise at the devices", () => {
       ask({ statistic: "occurrence", goal: { localEpsilon: 1, delta: 1e-6 }, reporting: 4000 }),
       ask({ statistic: "histogram", goal: { epsilon: 1, delta: 1e-6 }, patience: 1 }),
       ask({ statistic: "histogram", goal: { localEpsilon: 2, delta: 1e-6 }, mechanism: "per-bucket" }),
+      ask({ statistic: "histogram", goal: { localEpsilon: 2, delta: 1e-6 }, edges: GROUPED }),
+      ask({ statistic: "histogram", goal: { localEpsilon: 2, delta: 1e-6 }, edges: GROUPED, mechanism: "unary" }),
+      ask({ statistic: "histogram", goal: { localEpsilon: 2, delta: 1e-6 }, edges: [0, 2], mechanism: "per-bucket" }),
     ]) {
       const { spec, ...plan } = planMetric(question);
       const expected = { ...plan, noise: "device", spec: { ...spec, noise: "device" } };
@@ -56,26 +32,39 @@ describe("planTwoServerMetric, noise at the devices", () => {
     }
   });
 
-  it("takes K-ary response where one server would take another, and says so to the device", () => {
+  it("takes the mechanism with the least error, also where buckets hold several counts", () => {
     const edges = [...Array.from({ length: 15 }, (_, i) => i), 20];
-    for (const goal of [
-      { epsilon: 1, delta: 1e-6 },
-      { localEpsilon: 1, delta: 1e-6 },
-    ]) {
-      const question = ask({ statistic: "histogram", goal, edges, patience: 1 });
-      expect(planMetric(question).mechanism).not.toBe("kary");
-      const { mechanism, localEpsilon, standardError, spec } = planTwoServerMetric(question);
-      expect(mechanism).toBe("kary");
-      expect(spec).toMatchObject({ mechanism: "kary", noise: "device", localEpsilon });
-      expect(standardError).toBe(bucketErrors("kary", 5000, 16, localEpsilon).empty);
+    const goal = { localEpsilon: 1, delta: 1e-6 };
+    const plan = planTwoServerMetric(ask({ statistic: "histogram", goal, edges }));
+    expect(plan.mechanism).toBe("unary");
+    expect(plan.standardError).toBe(bucketErrors("unary", 5000, 16, 1).empty);
+  });
+
+  it("what the servers estimate has the standard errors of one server", () => {
+    for (const edges of [CONSECUTIVE, GROUPED, [0, 5, 10]]) {
+      for (const mechanism of ["kary", "unary", "per-bucket"] as const) {
+        const spec = { statistic: "histogram", ticks: 9, eventsPerTick: 1, edges, localEpsilon: 1, mechanism } as const;
+        const two = createTwoServerStatistic({ ...spec, noise: "device" });
+        const sums = edges.map((_, b) => 100 * (b + 1));
+        for (const scheme of ["lattice", "elgamal"] as const) {
+          const one = createStatistic(scheme, spec).server;
+          expect(two.mechanism).toBe(one.mechanism);
+          expect(two.localEpsilon()).toBe(one.localEpsilon());
+          expect(two.estimate(sums, 1000)).toEqual(one.estimate(sums, 1000));
+        }
+        const { empty } = bucketErrors(mechanism, 1000, edges.length, 1);
+        const [none] = two.estimate(
+          edges.map(() => 0),
+          1000,
+        );
+        expect(none?.standardError).toBeCloseTo(empty, 6);
+      }
     }
   });
 
   it("refuses in one line what cannot be, naming the field", () => {
     const goal = { localEpsilon: 1, delta: 1e-6 };
     for (const [field, question] of [
-      ["mechanism unary", { statistic: "histogram", goal, edges: GROUPED, mechanism: "unary" }],
-      ["mechanism per-bucket", { statistic: "histogram", goal, edges: [0, 2], mechanism: "per-bucket" }],
       ["mechanism kary", { statistic: "histogram", goal, mechanism: "kary", noise: "servers" }],
       ["noise device", { statistic: "mean", goal, noise: "device" }],
       ["noise", { statistic: "occurrence", goal, noise: "nobody" as "device" }],

@@ -5,7 +5,6 @@ import {
   serverNoiseEpsilon,
   serverNoiseSigma,
 } from "../privacy/index.ts";
-import { possibleMechanisms, requirePossibleMechanism } from "../statistic/histogram-two-server.ts";
 import type { NoiseSource, ServerNoiseSpec, TwoServerSpec } from "../two-server/spec.ts";
 import { checkQuestion, type MetricPlan, planMetric, type Question } from "./metric.ts";
 import { informationTheoreticError, responseError, Z95 } from "./standard-error.ts";
@@ -49,19 +48,11 @@ function noiseOf({ statistic, noise, goal, mechanism }: TwoServerQuestion): Nois
   return source;
 }
 
-/** The servers see the sum of what one server would: its guarantees, by a mechanism that they can check. */
+/** The servers see the sum of the answers that one server would see: its guarantees and its errors. */
 function planDeviceNoise(question: TwoServerQuestion): TwoServerMetricPlan {
-  const { spec, ...plan } = planMetric(question.statistic === "histogram" ? withPossible(question) : question);
+  const { spec, ...plan } = planMetric(question);
   if (spec.statistic === "mean") throw new TypeError("a mean of two servers has its noise at the servers");
   return { ...plan, noise: "device", spec: { ...spec, noise: "device" } };
-}
-
-/** Names the mechanism if there is only one. */
-function withPossible(question: Question): Question {
-  const { edges, mechanism } = question;
-  if (mechanism !== undefined) requirePossibleMechanism(mechanism, edges);
-  const [first, ...others] = possibleMechanisms(edges);
-  return first !== undefined && others.length === 0 ? { ...question, mechanism: first } : question;
 }
 
 /** Neither the guarantee nor the error of a count depends on how many devices there are. */

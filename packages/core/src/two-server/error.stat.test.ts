@@ -15,7 +15,7 @@ import { type DiscreteGaussian, discreteGaussianVariance } from "../privacy/disc
 import { createRandomizedResponse, respond } from "../privacy/randomized-response.ts";
 import { type Randomness, withBufferedRandomness } from "../randomness/index.ts";
 import { join } from "../statistic/concatenation.ts";
-import { histogramMechanism } from "../statistic/histogram.ts";
+import { bucketOf, histogramMechanism } from "../statistic/histogram.ts";
 import { respondHistogram } from "../statistic/histogram-answer.ts";
 import { addAggregateShares, createAggregateShare } from "./aggregate-share.ts";
 import { createTwoServerStatistic } from "./create-statistic.ts";
@@ -116,37 +116,38 @@ describe("noise of the devices", () => {
     }
   });
 
-  it("histogram, K-ary, with a bucket of several counts and invalid reports", () => {
-    const edges = [0, 1, 3];
-    const spec = {
-      statistic: "histogram",
-      noise: "device",
-      ticks: 1,
-      eventsPerTick: 9,
-      edges,
-      localEpsilon: 1.5,
-      mechanism: "kary",
-    } as const;
-    const statistic = createTwoServerStatistic(spec);
-    const mechanism = histogramMechanism(spec);
-    const bucket = (device: number): number => (isInvalid(device) ? 0 : device % 4 === 0 ? 2 : device % 2);
-    const runs = withBufferedRandomness(random, (buffered) =>
-      Array.from({ length: RUNS }, () => {
-        const told = Array.from({ length: DEVICES }, (_, device) => {
-          if (isInvalid(device)) return undefined;
-          const answers = respondHistogram(mechanism, bucket(device), buffered);
-          return statistic.answerOf.map((b, count) => (edges.includes(count) ? (answers[b] as number) : 0));
-        });
-        const { leader, helper } = addUp(statistic, told, buffered);
-        return statistic.estimate(addAggregateShares(leader, helper), DEVICES);
-      }),
-    );
-    const buckets = Array.from({ length: DEVICES }, (_, device) => bucket(device));
-    expectErrors(
-      edges.map((_, b) => buckets.filter((each) => each === b).length),
-      runs,
-    );
-  });
+  it.each(["kary", "unary", "per-bucket"] as const)(
+    "histogram, %s, with a bucket of several counts and invalid reports",
+    (name) => {
+      const edges = [0, 1, 3];
+      const spec = {
+        statistic: "histogram",
+        noise: "device",
+        ticks: 1,
+        eventsPerTick: 9,
+        edges,
+        localEpsilon: 1.5,
+        mechanism: name,
+      } as const;
+      const statistic = createTwoServerStatistic(spec);
+      const mechanism = histogramMechanism(spec);
+      const bucket = (device: number): number => (isInvalid(device) ? 0 : device % 4 === 0 ? 2 : device % 2);
+      const runs = withBufferedRandomness(random, (buffered) =>
+        Array.from({ length: RUNS }, () => {
+          const told = Array.from({ length: DEVICES }, (_, device) =>
+            isInvalid(device) ? undefined : respondHistogram(mechanism, bucket(device), buffered),
+          );
+          const { leader, helper } = addUp(statistic, told, buffered);
+          return statistic.estimate(addAggregateShares(leader, helper), DEVICES);
+        }),
+      );
+      const buckets = Array.from({ length: DEVICES }, (_, device) => bucket(device));
+      expectErrors(
+        edges.map((_, b) => buckets.filter((each) => each === b).length),
+        runs,
+      );
+    },
+  );
 });
 
 describe("noise of the servers", () => {
@@ -170,7 +171,7 @@ describe("noise of the servers", () => {
         edges: [0, 1, 3],
         sigma: 4.5,
       }),
-      (device: number) => [0, 1, 2, 3].map((count) => Number(count === device % 4)),
+      (device: number) => [0, 1, 2].map((bucket) => Number(bucket === bucketOf([0, 1, 3], device % 4))),
       [3, 6, 3],
     ],
     [

@@ -178,8 +178,8 @@ describe("messages", () => {
     const report = { report: randomBytes(16), leader: half("leader"), helper: half("helper") };
     const bytes = encodeTwoServerReport(known.hash, report);
     expect(bytes.length).toBe(twoServerReportBytes(known.layout));
-    // Two occurrences, four bits of the mean and four of the histogram; 160 bytes a bit.
-    expect(bytes.length).toBe(2 + 32 + 16 + 10 * (96 + 64) + 2 * 48);
+    // Two occurrences, four bits of the mean and three of the histogram; 160 bytes a bit.
+    expect(bytes.length).toBe(2 + 32 + 16 + 9 * (96 + 64) + 2 * 48);
     expect(decodeTwoServerReport(known.layout, known.hash, bytes)).toEqual(report);
     expect(() => decodeTwoServerReport(known.layout, new Uint8Array(32), bytes)).toThrow("another manifest");
     expect(() => decodeTwoServerReport(known.layout, known.hash, bytes.subarray(1))).toThrow("bytes instead of");

@@ -44,10 +44,7 @@ function worstByTryingAll(
   let worst = 0;
   const inputs = answersOf.length;
   for (let code = 0; code < inputs ** honest; code++) {
-    const held = Array.from(
-      { length: honest },
-      (_, i) => answersOf[Math.floor(code / inputs ** i) % inputs] as Answers,
-    );
+    const held = Array.from({ length: honest }, (_, i) => answersOf[Math.floor(code / inputs ** i) % inputs] as Told);
     const tables = accepted.map((report) => released(report, held));
     for (const p of tables) for (const q of tables) worst = Math.max(worst, hockeyStick(p, q, epsilon));
   }
