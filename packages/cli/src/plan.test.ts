@@ -153,6 +153,23 @@ describe("lethe plan", () => {
     expect(plan("--task", "task.json").stdout).toContain("per window");
   });
 
+  it("prices a task at the share that it says may be missing, unless told another", () => {
+    const occurrence = { ...TASK, metrics: TASK.metrics.slice(0, 1) };
+    const file = taskFile({ ...occurrence, missing: 0.2 }, "missing.json");
+    const priced = (...args: string[]) => answer("--task", ...args) as unknown as { reporting: number };
+    expect(priced(file).reporting).toBe(800);
+    expect(priced(file, "--missing", "0.5").reporting).toBe(500);
+    expect(priced(file, "--missing", "0").reporting).toBe(1000);
+    expect(priced(taskFile(occurrence, "none.json")).reporting).toBe(1000);
+    for (const missing of [1, -0.1, "0.2"]) {
+      const { status, stderr } = plan("--task", taskFile({ ...TASK, missing }, "bad.json"));
+      expect({ status, stderr }).toEqual({
+        status: 2,
+        stderr: expect.stringMatching(/^error: bad\.json: missing .*\n$/),
+      });
+    }
+  });
+
   it("nonsense ends with one line naming the field, and exit code 2", () => {
     const goal = ["--local-epsilon", "1"];
     const misspelt = { ...TASK, metrics: [{ ...TASK.metrics[0], localEpsilonn: 1 }] };

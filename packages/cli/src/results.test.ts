@@ -47,7 +47,8 @@ describe("a release in words", () => {
       "",
       "a device pays for this window  ε      δ",
       "to the server: local           1      1e-6  all metrics, or 1.5 with δ 0",
-      "in releases: aggregate         0.225  1e-6  upper bound, invalid count included, if all that reported are honest",
+      "in releases: aggregate         0.225  1e-6  upper bound, invalid count included, if at least 1,000 reports are honest",
+      "in releases: hijacked report   0.4    1e-6  of a state that an intruder captured and sent as a report, if at least 1,000 reports are honest",
       "",
       "1,200 of 1,300 enrolled devices reported; refused requests: rate-limited 12, wrong-size 1",
       "found invalid when opened: -3 ± 28.28, with noise (ε 0.1)",
@@ -57,6 +58,15 @@ describe("a release in words", () => {
       "        └┬───────────┬───────────┬───────────┬───────────┬",
       "         0          100         200         300         400",
     ]);
+  });
+
+  it("says what it stands on with two servers, and that too few devices hide no hijacked report", () => {
+    const privacy = { ...RELEASE.privacy, honest: 1, hijackedEpsilon: null };
+    const text = describeOutcome({ ...RELEASE, privacy }, 60, "two-server");
+    expect(text).toContain("invalid count included, if at least 1 report is honest, and one of the servers\n");
+    expect(text).toMatch(
+      /\nin releases: hijacked report +none +1e-6 +a state .* is not hidden: minimumDevices is too small\n/,
+    );
   });
 
   it("that is withheld says how many were missing", () => {

@@ -281,6 +281,7 @@ describe("lethe collect", () => {
     expect(stdout).toMatch(new RegExp(`^shared version 1, window ${window}: .* UTC, released `));
     expect(stdout).toMatch(/\ncrashed +occurrence .* \(δ 1e-6\) +[\d.]+ \(δ 1e-6\)\n/);
     expect(stdout).toContain("to the servers: local");
+    expect(stdout).toContain("if at least 4 reports are honest, and one of the servers\n");
     const csv = collect("--window", `${window}`, "--csv", ...pinned());
     expect(csv.stdout.split("\r\n").map((row) => row.split(",")[6])).toEqual([
       ...["metric", "opened", "crashed", "average"],
@@ -291,6 +292,32 @@ describe("lethe collect", () => {
       ...["local_delta", "0", "0.000001", "0.000001"],
       undefined,
     ]);
+  });
+
+  it("prices a release at what the operator vouches for, however many reports both servers counted", async () => {
+    const servers = {
+      leader: urlOf("leader"),
+      helper: urlOf("helper"),
+      leaderKey: keys.leader,
+      helperKey: keys.helper,
+    };
+    const shares = {
+      leader: ((await fetchRelease(servers.leader, "shared", window)) as Shared).signed,
+      helper: ((await fetchRelease(servers.helper, "shared", window)) as Shared).signed,
+    };
+    const withReports = (received: number): Promise<Release> => {
+      const [leader, helper] = (["leader", "helper"] as const).map((side) => {
+        const document = shares[side].document.replace(`"received":${DEVICES}`, `"received":${received}`);
+        return { ...shares[side], document, signature: signAs(side, document) };
+      });
+      return assemble(servers, "shared", window, leader as SignedShare, helper as SignedShare);
+    };
+    const few = await withReports(DEVICES);
+    const many = await withReports(1000 * DEVICES);
+    expect([few.received, many.received]).toEqual([DEVICES, 1000 * DEVICES]);
+    expect(few.privacy.honest).toBe(4);
+    expect(many.privacy).toEqual(few.privacy);
+    expect(many.metrics.map(({ epsilon }) => epsilon)).toEqual(few.metrics.map(({ epsilon }) => epsilon));
   });
 
   it("refuses servers that were swapped", () => {
@@ -327,17 +354,17 @@ describe("lethe collect", () => {
       changed(/"reports":"(.{4})/.exec(helper.document)?.[1] as string, "AAAA"),
       changed('"role":"helper"', '"role":"leader"'),
     ]) {
-      await expect(add({ ...helper, document, signature: signAsHelper(document) })).rejects.toMatchObject({
+      await expect(add({ ...helper, document, signature: signAs("helper", document) })).rejects.toMatchObject({
         code: "bad-share",
       });
     }
   });
 });
 
-/** As the helper's operator could, who has its key file. */
-function signAsHelper(document: string): Uint8Array {
-  const { operator } = JSON.parse(readFileSync(join(folder, "helper.keys"), "utf8")) as { operator: string };
-  const x = keys.helper.slice("ed25519:".length);
+/** As an operator could, who has the key file. */
+function signAs(side: Side, document: string): Uint8Array {
+  const { operator } = JSON.parse(readFileSync(join(folder, `${side}.keys`), "utf8")) as { operator: string };
+  const x = keys[side].slice("ed25519:".length);
   const key = createPrivateKey({ key: { kty: "OKP", crv: "Ed25519", d: operator, x }, format: "jwk" });
   return new Uint8Array(sign(null, Buffer.from(document), key));
 }

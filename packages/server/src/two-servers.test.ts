@@ -102,6 +102,32 @@ it("reports that cannot be opened count as no event, at both servers, and their 
   expect(await figuresOf(task, window)).toEqual({ received: 5, invalid: 1004, figures: [1, 1, [4, 1, 0], 0.2] });
 });
 
+it("a release prints the same ε whatever share of its reports is forged", async () => {
+  const metrics = SHARED_TASK.metrics.slice(0, 2);
+  const released = await Promise.all(
+    [0, 2, 4].map(async (forged) => {
+      const name = `forged-${forged}`;
+      const task = await makeTask(pair, { ...SHARED_TASK, task: name, missing: 0.4, metrics });
+      const window = runningWindow(task);
+      for (let i = 0; i < 4; i++) {
+        const device = await enrolShared(pair, task, window);
+        const body = await sharedReport(task, window, device, ["happened"]);
+        if (i < forged) body.set(crypto.getRandomValues(new Uint8Array(body.length - 50)), 50);
+        expect((await sendShared(pair, name, window, device, body)).status).toBe(201);
+      }
+      expect((await closeByHand(pair.leader, name, window)).status).toBe(200);
+      return collect(pair, task, window);
+    }),
+  );
+  const [first, ...others] = released.map(({ privacy, metrics }) => ({
+    privacy,
+    metrics: metrics.map(({ name, epsilon, localEpsilon }) => ({ name, epsilon, localEpsilon })),
+  }));
+  // ⌊3 · 0.6⌋
+  expect(first?.privacy.honest).toBe(1);
+  for (const other of others) expect(other).toEqual(first);
+});
+
 describe("after the shares are made", () => {
   it("secrets, reports and tallies are gone at both servers, and the shares stay", async () => {
     const task = await makeTask(pair, { ...SHARED_TASK, task: "erased" });

@@ -278,6 +278,6 @@ export async function collect(pair: Servers, task: SharedTask, window: number): 
   const { task: name } = task.manifest;
   const leader = await shareOf(pair.leader, pair.keys.leader, name, window);
   const helper = await shareOf(pair.helper, pair.keys.helper, name, window);
-  const cost = planTask({ task: task.manifest, devices: leader.received, missing: 0, delta: 1e-6, windows: 1 });
+  const cost = planTask({ task: task.manifest, devices: leader.received, delta: 1e-6, windows: 1 });
   return assembleRelease(task, leader, helper, cost);
 }

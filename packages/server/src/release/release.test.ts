@@ -125,6 +125,14 @@ describe("a release of 200 reports", () => {
     expect(release.privacy.local.epsilon).toBeGreaterThan(0);
   });
 
+  it("stands on minimumDevices if the manifest, like those of before, does not say what share may be missing", () => {
+    expect(manifest.missing).toBeUndefined();
+    expect(release.privacy.honest).toBe(100);
+    const { minimumDevices: _, ...rest } = JSON.parse(text) as Record<string, unknown>;
+    const fewer = priceRelease(JSON.stringify({ ...rest, minimumDevices: 200, missing: 0.5 }), 200);
+    expect(fewer.perWindow).toEqual(priceRelease(text, 200).perWindow);
+  });
+
   it("tells the number of invalid reports as it is in the tally, noise and all, with its error", () => {
     expect(release.invalid).toEqual({
       estimate: -5,

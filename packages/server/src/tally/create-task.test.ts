@@ -1,3 +1,4 @@
+import { sign } from "node:crypto";
 import { parseManifest, parseSignedManifest, type Task } from "@lethe/core/message";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fetchTask } from "../../test/device.ts";
@@ -5,6 +6,7 @@ import { expectProblem } from "../../test/problem.ts";
 import { asAdmin, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
 import * as schemas from "../http/schemas.ts";
 import { windowAt } from "../window-time.ts";
+import { openKeyFile } from "./key-file.ts";
 
 let service: TestService;
 
@@ -31,6 +33,7 @@ it("a task is signed, says where devices reach the service, and begins in the ru
   expect(manifest).toEqual({
     ...EXACT_TASK,
     task: "first",
+    missing: 0,
     fromWindow: windowAt(EXACT_TASK, service.clock() / 1000),
     servers: [{ role: "tally", url: "https://telemetry.example", key: service.operatorKey }],
   });
@@ -44,11 +47,32 @@ it("the same task again is there already, with the same manifest, however its fi
   expect([again.status, await again.text()]).toEqual([200, text]);
 });
 
+it("the share of devices that may be dishonest is signed with the manifest: 0, unless the task says otherwise", async () => {
+  const manifestOf = async (task: string): Promise<unknown> =>
+    JSON.parse(parseSignedManifest(await (await fetch(`${service.url}/v1/tasks/${task}`)).text()).manifest);
+  await create({ ...EXACT_TASK, task: "all-honest" });
+  await create({ ...EXACT_TASK, task: "some-missing", missing: 0.25 });
+  expect(await manifestOf("all-honest")).toMatchObject({ missing: 0 });
+  expect(await manifestOf("some-missing")).toMatchObject({ missing: 0.25 });
+  // `fetchTask` checks the signature over these bytes.
+  expect((await fetchTask(service, "some-missing")).manifest.missing).toBe(0.25);
+  // Left out is 0, and nothing else.
+  expect((await create({ ...EXACT_TASK, task: "all-honest", missing: 0 })).status).toBe(200);
+  await expectProblem(await create({ ...EXACT_TASK, task: "all-honest", missing: 0.25 }), "bad-task");
+  await expectProblem(await create({ ...EXACT_TASK, task: "some-missing" }), "bad-task");
+});
+
+it.each([1, -0.1, 2, "0.1", null])("a share of %s is refused, naming the field", async (missing) => {
+  const response = await asAdmin(service, "/v1/tasks", { ...EXACT_TASK, task: "nonsense", missing });
+  expect((await expectProblem(response, "bad-task")).detail).toMatch(/^missing /);
+});
+
 it("the same version with other content is refused, and so are a lower version and windows of another length", async () => {
   const task = { ...EXACT_TASK, task: "conflict", version: 3 };
   expect((await create(task)).status).toBe(201);
   const conflicts: [Partial<Task>, RegExp][] = [
     [{ minimumDevices: 4 }, /^version 3 /],
+    [{ missing: 0.1 }, /^version 3 /],
     [{ metrics: [{ name: "other", statistic: "occurrence", localEpsilon: 20 }] }, /^version 3 /],
     [{ version: 2 }, /^version /],
     [{ version: 4, ticks: 3 }, /^ticks and tickSeconds /],
@@ -110,6 +134,24 @@ it("many tasks made at once are each listed once, with each version once", async
   const crowd = (await listed()).filter(({ task }) => task.startsWith("crowd-"));
   expect(crowd.map(({ task }) => task).toSorted()).toEqual(names.toSorted());
   for (const { versions } of crowd) expect(versions).toHaveLength(1);
+});
+
+it("a task whose manifest is from before `missing` is the same task still", async () => {
+  const task = { ...EXACT_TASK, task: "of-old" };
+  const made = parseSignedManifest(await (await create(task)).text());
+  const old = made.manifest.replace('"missing":0,', "");
+  expect(old).not.toBe(made.manifest);
+  await service.stop();
+  const keyFile = openKeyFile(service.keyFile);
+  const signature = sign(null, Buffer.from(old), keyFile.signingKey);
+  keyFile.close();
+  const database = await service.openDatabase();
+  await database.query("UPDATE tasks SET manifest = $1, signature = $2 WHERE name = $3", [old, signature, task.task]);
+  await database.close();
+  await service.restart();
+  expect((await fetchTask(service, task.task)).manifest).not.toHaveProperty("missing");
+  const again = await create(task);
+  expect([again.status, parseSignedManifest(await again.text()).manifest]).toEqual([200, old]);
 });
 
 it("tasks are there after a restart, with the same bytes", async () => {

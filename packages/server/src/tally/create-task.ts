@@ -46,7 +46,7 @@ export async function createTask(
   const versions = tasks.versions(task.task);
   const same = versions.find(({ manifest }) => manifest.version === task.version);
   if (same) {
-    if (JSON.stringify(taskOf(same.manifest)) === JSON.stringify(task)) {
+    if (JSON.stringify(resolved(taskOf(same.manifest))) === JSON.stringify(resolved(task))) {
       // A helper that was restored from a backup may have lost it.
       if (helper) await propose(helper, task, same.signed).catch(unlessUnavailable);
       return { version: same, isNew: false };
