@@ -97,17 +97,15 @@ it("a database that cannot write its log ends the process with code 3, and what 
   const acknowledged: Sender[] = [];
   const refusals: number[] = [];
   const work = async (): Promise<void> => {
-    for (;;) {
-      const answer = await askToEnrol(service, task.name, WINDOW);
-      if (answer.status !== 201 && answer.status !== 503) refusals.push(answer.status);
-      await answer.text();
-      const sender = await makeSender(service, task);
-      const status = await sender.send(service);
-      if (status === 201) acknowledged.push(sender);
-      else refusals.push(status);
+    while (service.process.exitCode === null) {
+      // Without an answer it has ended, or its keys take long on a busy machine.
+      const sender = await makeSender(service, task).catch(() => undefined);
+      const status = await sender?.send(service).catch(unlessGone);
+      if (sender && status === 201) acknowledged.push(sender);
+      else if (status !== undefined) refusals.push(status);
     }
   };
-  const working = times(4, () => work().catch(unlessGone));
+  const working = times(4, work);
   const { status, stderr } = await service.ended;
   await working;
   expect(status).toBe(3);

@@ -9,8 +9,8 @@ const LEAST_FLOOR = 24 * MEGABYTE;
 const MOST_FLOOR = 256 * MEGABYTE;
 /** What is stored goes into the log, into its table, and into indexes. */
 const BYTES_PER_BYTE = 3;
-/** What begins below the floor ends a tenth above it, so that the log does not say both every second. */
-const RESUME_AT = 1.1;
+/** What begins below the floor ends a tenth above it, at most 16 MB, so that the log does not say both every second. */
+const MOST_MARGIN = 16 * MEGABYTE;
 const LOOK_EVERY_MS = 1000;
 
 /** The folder, or what is in it, is not what this process opened. */
@@ -26,7 +26,7 @@ export class FolderGone extends Unavailable {
 export interface FolderGuard {
   /** Throws `FolderGone` if the files that were there at the start are not there now. A few microseconds. */
   requirePresent(): void;
-  /** Throws `OutOfSpace` if so many bytes more would leave less than the floor. */
+  /** Throws `OutOfSpace` if storing this many bytes would leave less free than the floor. */
   requireRoom(bytes?: number): void;
   /** The disk refused to store something, whatever it says is free. */
   isFull(): void;
@@ -53,6 +53,7 @@ export function guardFolder(
   },
 ): FolderGuard {
   const floor = floorBytes ?? defaultFloor(folder);
+  const enough = floor + Math.min(floor / 10, MOST_MARGIN);
   const opened = files.map(identityOf);
   let gone: FolderGone | undefined;
   let freeBytes = freeIn(folder) ?? 0;
@@ -75,7 +76,7 @@ export function guardFolder(
   const look = (bytes = 0): void => {
     freeBytes = freeIn(folder) ?? freeBytes;
     const needed = floor + BYTES_PER_BYTE * bytes;
-    if (floor > 0 && freeBytes < needed) begin(Math.max(RESUME_AT * floor, needed));
+    if (floor > 0 && freeBytes < needed) begin(Math.max(enough, needed));
     else if (resumeAt !== undefined && freeBytes >= resumeAt) {
       resumeAt = undefined;
       log?.info({ freeBytes, floorBytes: floor }, "enough disk space again");
@@ -98,7 +99,7 @@ export function guardFolder(
     },
     isFull: () => {
       look();
-      begin(Math.max(RESUME_AT * floor, freeBytes + MEGABYTE));
+      begin(Math.max(enough, freeBytes + MEGABYTE));
     },
     room: () => ({ freeBytes, isLow: resumeAt !== undefined }),
     stop: () => clearInterval(timer),

@@ -4,7 +4,7 @@ export interface Patience {
   readonly long: number;
 }
 
-/** Whoever ends the process waits no longer than this. */
+/** When the process is ending, nobody waits longer than this. */
 const HURRIED: Patience = { statement: 5, long: 20 };
 const TICK_MS = 1000;
 

@@ -76,7 +76,7 @@ function claim(
   });
 }
 
-/** An empty database in the place of the one that a key file belongs to is a volume that is not mounted, or the wrong address. */
+/** An empty database instead of the one that a key file belongs to: a volume is not mounted, or an address is wrong. */
 function requireUnused(keyFile: KeyFile, path: string): void {
   if (keyFile.database() === undefined && keyFile.windows().length === 0) return;
   throw new LetheError(
