@@ -104,8 +104,8 @@ describe("lethe plan --mode two-server", () => {
     for (const field of ["standardError", "largestStandardError", "localEpsilon", "epsilon"]) {
       expect(two[field], field).toBe(one[field]);
     }
-    // 12 shared bits behind 10 bytes; an id of 16 bytes, and halves of 4 bits of 96 and 64 bytes, each wrapped in 48.
-    expect(two.parameters).toMatchObject({ stateBytes: 1546, reportBytes: 752 });
+    // 12 shared bits behind 10 bytes; an id of 16 bytes, halves of 4 bits of 96 and 64 bytes, each wrapped in 48, and 34 bytes of header.
+    expect(two.parameters).toMatchObject({ stateBytes: 1546, reportBytes: 786 });
   });
 
   it("with noise of the servers does not depend on the number of devices", () => {
