@@ -29,6 +29,7 @@ const ONLY_EMBEDDED = [
   "intake/rate-limit",
   "peer/envelope",
   "release/erasure",
+  "release/forged-reports",
   "release/release",
   "storage/data-folder",
   "tally/key-file",

@@ -1,3 +1,4 @@
+import { transform } from "./fourier.ts";
 import { NOTHING, type Part, tilted as tiltedWeights, windowAtTilt } from "./tilted-sum.ts";
 
 /** The ε up to which e^{−ε/2} is far above the transform's errors. */
@@ -21,11 +22,17 @@ export function logConcaveSumDelta(part: Part, sensitivity: number, epsilon: num
   if (part.times * (part.probabilities.length - 1) < sensitivity) return 1;
   const tilt = -epsilon / sensitivity;
   const { first, length, mean } = windowAtTilt([part], tilt, sensitivity);
-  const { logTotal, waves } = spectrum(part, tilt, length);
+  const { logTotal, variance, waves } = spectrum(part, tilt, length);
   const logScale = part.times * logTotal;
   const tilted = (x: number): number =>
     waves.reduce((sum, { re, im, omega }) => sum + re * Math.cos(omega * x) + im * Math.sin(omega * x), 0);
-  const last = lastThat((x) => tilted(x) > tilted(x - sensitivity), Math.floor(mean));
+  // The maximum of a unimodal distribution lies within √3 standard deviations of its mean. And where x − Δ is no value, x counts.
+  const aside = 2 * Math.sqrt(part.times * variance) + 1;
+  const last = lastThat(
+    (x) => tilted(x) > tilted(x - sensitivity),
+    Math.max(Math.floor(mean - aside), part.times * part.first + sensitivity - 1),
+    Math.ceil(mean + aside) + sensitivity,
+  );
   const upTo = (x: number): number => waves.reduce((sum, wave) => sum + partialSum(wave, tilt, first, x, logScale), 0);
   const lost = TRANSFORM_ERROR * Math.exp(logScale - tilt * last) * Math.min(length, 1 + 1 / -Math.expm1(tilt));
   return Math.min(1, Math.max(0, upTo(last) - Math.exp(epsilon) * upTo(last - sensitivity)) + lost);
@@ -38,44 +45,78 @@ interface Wave {
   readonly im: number;
 }
 
-/** The frequencies 2πk/N, 0 ≤ k ≤ N/2, of the sum: φⁿ = exp(n·log1p(φ − 1)), and φ − 1 without cancellation. */
-function spectrum(part: Part, tilt: number, length: number): { logTotal: number; waves: Wave[] } {
+/**
+ * The frequencies 2πk/N, 0 ≤ k ≤ N/2, of the sum: φⁿ = exp(n·log1p(φ − 1)), and φ − 1 without cancellation. Those at which φⁿ is nothing are left out.
+ * |φ| changes by at most a standard deviation for each unit of ω, so where it is small enough, it stays so for a while, and that is
+ * not computed.
+ */
+function spectrum(part: Part, tilt: number, length: number): { logTotal: number; variance: number; waves: Wave[] } {
   const { weights, logTotal } = tiltedWeights(part, tilt);
+  const variance = varianceOf(weights);
+  const nothing = Math.exp(NOTHING / part.times);
+  const stepsPerHeight = length / (2 * Math.PI * Math.sqrt(variance));
+  const transformAt = transformOf(part, weights, length);
   const waves: Wave[] = [];
   for (let k = 0; k <= length / 2; k++) {
     const omega = (2 * Math.PI * k) / length;
-    let x = 0;
-    let y = 0;
-    for (let i = 0; i < weights.length; i++) {
-      const half = (omega * (part.first + i)) / 2;
-      x -= 2 * (weights[i] as number) * Math.sin(half) ** 2;
-      y += (weights[i] as number) * Math.sin(2 * half);
-    }
+    const { x, y } = transformAt(k);
     const logSize = part.times * (x > -0.5 ? Math.log1p(x * (2 + x) + y * y) / 2 : Math.log(Math.hypot(1 + x, y)));
-    if (logSize < NOTHING) break;
+    if (logSize < NOTHING) {
+      const steps = Math.floor((nothing - Math.hypot(1 + x, y)) * stepsPerHeight);
+      if (steps > 1) k += steps - 1;
+      continue;
+    }
     const size = (Math.exp(logSize) * (k === 0 || 2 * k === length ? 1 : 2)) / length;
     const angle = part.times * Math.atan2(y, 1 + x);
     waves.push({ omega, re: size * Math.cos(angle), im: size * Math.sin(angle) });
   }
-  return { logTotal, waves };
+  return { logTotal, variance, waves };
 }
 
-/** The largest x that counts, where all up to it do: in growing steps from `start`, then by halves. */
-function lastThat(counts: (x: number) => boolean, start: number): number {
-  const direction = counts(start) ? 1 : -1;
-  let near = start;
-  let far = start + direction;
-  for (let step = 1; counts(far) === direction > 0; step *= 2) {
-    near = far;
-    far += direction * step;
+/** φ(2πk/N) − 1 = x + iy of one part. Of few all frequencies count, and are computed at once; their errors are not multiplied by much. */
+function transformOf(
+  { first, times }: Part,
+  weights: Float64Array,
+  length: number,
+): (k: number) => { x: number; y: number } {
+  if (times > FEW) return (k) => transformAt(first, weights, (2 * Math.PI * k) / length);
+  const [re, im] = [new Float64Array(length), new Float64Array(length)];
+  for (const [i, weight] of weights.entries()) {
+    const at = (((first + i) % length) + length) % length;
+    re[at] = (re[at] as number) + weight;
   }
-  let [low, high] = direction > 0 ? [near, far] : [far, near];
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (counts(middle)) low = middle;
-    else high = middle;
+  transform(re, im);
+  return (k) => ({ x: (re[k] as number) - 1, y: im[k] as number });
+}
+
+const FEW = 64;
+
+function transformAt(first: number, weights: Float64Array, omega: number): { x: number; y: number } {
+  let x = 0;
+  let y = 0;
+  for (let i = 0; i < weights.length; i++) {
+    const half = (omega * (first + i)) / 2;
+    const sin = Math.sin(half);
+    x -= 2 * (weights[i] as number) * sin * sin;
+    y += 2 * (weights[i] as number) * sin * Math.cos(half);
   }
-  return low;
+  return { x, y };
+}
+
+function varianceOf(weights: Float64Array): number {
+  const mean = weights.reduce((sum, weight, i) => sum + i * weight, 0);
+  return weights.reduce((sum, weight, i) => sum + (i - mean) ** 2 * weight, 0);
+}
+
+/** The largest x that counts, where all up to it do: at least `low`, and below `high`. */
+function lastThat(counts: (x: number) => boolean, low: number, high: number): number {
+  let [near, far] = [low, high];
+  while (far - near > 1) {
+    const middle = Math.floor((near + far) / 2);
+    if (counts(middle)) near = middle;
+    else far = middle;
+  }
+  return near;
 }
 
 /** Σ e^{logScale − θx}·(re·cos ωx + im·sin ωx) over first ≤ x ≤ last: the real part of a geometric series. */
