@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { withShortNames } from "./short-names.js";
 
 const device = join(dirname(fileURLToPath(import.meta.url)), "..", "packages", "device");
 const folder = join(device, "dist", "browser");
@@ -46,5 +47,5 @@ rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 for (const { fileName, code } of output) {
   // These were for the bundler.
-  writeFileSync(join(folder, fileName), code.replaceAll("/* @__PURE__ */ ", ""));
+  writeFileSync(join(folder, fileName), withShortNames(code.replaceAll("/* @__PURE__ */ ", "")));
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeBase64url } from "@lethe/core/message";
 import { ADMIN_TOKEN_FILE } from "@lethe/server/admin-token-file";
@@ -26,7 +26,18 @@ export function adminTokenOf(data: string): AdminToken {
   if (given) return { ...given, keep: () => {} };
   const token = encodeBase64url(randomBytes(TOKEN_BYTES));
   const source = tokenFileOf(data);
-  return { token, source, keep: () => writeFileSync(source, `${token}\n`, { mode: 0o600, flag: "wx" }) };
+  return { token, source, keep: () => keep(source, token) };
+}
+
+/** The whole token, or no file. */
+function keep(file: string, token: string): void {
+  const unfinished = `${file}.new`;
+  try {
+    writeFileSync(unfinished, `${token}\n`, { mode: 0o600 });
+    linkSync(unfinished, file);
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
 }
 
 /** The token for a service that runs elsewhere, or on this machine with its data where the environment says. */

@@ -8,15 +8,20 @@ export interface EnrolmentOptions {
   readonly enrolmentRate: number;
   readonly enrolmentBurst: number;
   readonly mostPerAddress: number;
+  readonly mostPerWindow?: number;
   readonly enrolmentTokens?: string;
   readonly attestation?: string;
 }
 
-export async function enrolmentRules(options: EnrolmentOptions): Promise<Partial<EnrolmentRules>> {
+/** What an embedded database on one disk holds, and what a server does. */
+const MOST_PER_WINDOW = { embedded: 1_000_000, onServer: 100_000_000 };
+
+export async function enrolmentRules(options: EnrolmentOptions, isOnServer: boolean): Promise<Partial<EnrolmentRules>> {
   const { enrolmentRate: perSecond, enrolmentBurst: burst, mostPerAddress, enrolmentTokens, attestation } = options;
   return {
     rate: { perSecond, burst },
     mostPerAddress,
+    mostPerWindow: options.mostPerWindow ?? (isOnServer ? MOST_PER_WINDOW.onServer : MOST_PER_WINDOW.embedded),
     ...(enrolmentTokens !== undefined && { tokens: readTokens(enrolmentTokens) }),
     ...(attestation !== undefined && { attest: await loadAttest(attestation) }),
   };

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../../server/test/eventually.ts";
+import { createShiftedClock } from "../../server/test/shifted-clock.ts";
 import { letheWith, type RunningService, START_TIMEOUT, startService } from "../test/lethe.ts";
 
 let folder: string;
@@ -170,6 +171,28 @@ describe("lethe serve", () => {
     expect(readFileSync(join(data, "admin-token"), "utf8")).toBe(token);
     next.process.kill("SIGINT");
     expect((await next.ended).status).toBe(0);
+  });
+
+  it("a clock that jumped since the last time stored is waited for, and --accept-clock ends that", async () => {
+    const cwd = join(folder, "jumped");
+    mkdirSync(cwd);
+    const clock = createShiftedClock({ ticks: 1, tickSeconds: 1 });
+    const env = {
+      ...clock.environment,
+      NODE_OPTIONS: clock.arguments.map((argument) => JSON.stringify(argument)).join(" "),
+    };
+    const readinessAfter = async (...args: string[]): Promise<{ ready: string; log: string }> => {
+      const jumped = await startService({ cwd, env }, ...args);
+      const ready = await (await fetch(`${jumped.url}/readyz`)).text();
+      jumped.process.kill("SIGTERM");
+      return { ready, log: (await jumped.ended).stderr };
+    };
+    expect((await readinessAfter()).ready).toBe("ready\n");
+    clock.jump(3 * 86_400);
+    const { ready, log } = await readinessAfter();
+    expect(ready).toMatch(/^not ready: clocks-apart: the clock says .* restart once with --accept-clock\n$/);
+    expect(log).toContain('"msg":"the clock is in doubt"');
+    expect((await readinessAfter("--accept-clock")).ready).toBe("ready\n");
   });
 
   it("a second signal ends it at once, though a request is under way; only its own devices enrol", {

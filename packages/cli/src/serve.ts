@@ -1,4 +1,6 @@
 import { resolve } from "node:path";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import type { LetheError } from "@lethe/core/error";
 import type { Role, Service, ServiceOptions } from "@lethe/server";
 import { type Command, Option } from "commander";
 import { pino } from "pino";
@@ -32,6 +34,11 @@ interface ServeOptions extends EnrolmentOptions, PeerOptions {
   readonly dev?: boolean;
   readonly json?: boolean;
   readonly abandonLostWindows?: true;
+  readonly acceptClock?: true;
+  readonly newDatabase?: true;
+  /** In megabytes. */
+  readonly leastFree?: number;
+  readonly databaseTimeout: number;
 }
 
 export function addServe(program: Command): void {
@@ -58,10 +65,33 @@ export function addServe(program: Command): void {
     .option("--keys-ahead <n>", "device keys that lie ready for each window", wholeNumber(1, 1e6), 500)
     .option("--enrolment-rate <n>", "enrolments a second from one address", positive, 100)
     .option("--enrolment-burst <n>", "so many more at once", wholeNumber(1, 1e9), 1000)
-    .option("--most-per-address <n>", "devices that one address enrols in a window", wholeNumber(1, 1e9), 10_000)
+    .option(
+      "--most-per-address <n>",
+      "devices that one address enrols in a window, in this process",
+      wholeNumber(1, 1e9),
+      10_000,
+    )
+    .option(
+      "--most-per-window <n>",
+      "devices that enrol in a window, from all addresses (default: 1000000; 100000000 with DATABASE_URL)",
+      wholeNumber(1, 1e9),
+    )
     .option("--enrolment-tokens <file>", "one token a line; then only who brings one of them enrols")
     .option("--attestation <module.js>", "exports attest({ task, window, attestation }): whether a device may enrol")
     .option("--abandon-lost-windows", "give up windows whose secret is not in the key file, for ever")
+    .option("--accept-clock", "the clock is right, though it is far from the last time stored: for one start")
+    .option("--new-database", "the key file's database is lost: begin with a new one, once")
+    .option(
+      "--least-free <MB>",
+      "disk space that stays free (default: 5% of the volume, 24 to 256)",
+      wholeNumber(0, 1e9),
+    )
+    .option(
+      "--database-timeout <seconds>",
+      "how long the embedded database may be at a statement before the process ends",
+      wholeNumber(1, 86_400),
+      30,
+    )
     .option("--dev", "windows of seconds for every task: for trying things out")
     .option("--json", "print JSON only")
     .addHelpText("after", HELP)
@@ -78,7 +108,8 @@ database and a key file of their own. What both must know is a secret of at leas
 
 The admin token is taken from LETHE_ADMIN_TOKEN; if that is not set, one is made and kept in the file admin-token in
 the data folder. An intake without one answers devices only. Logs go to stderr, one JSON object a line. Ends well on
-Ctrl-C or SIGTERM; a second one ends it at once.`;
+Ctrl-C or SIGTERM; a second one ends it at once. Ends with code 2 if it cannot start; with 3 if the embedded database does not
+answer any more, and with 4 if its folder is gone: start it again, as systemd or a container does.`;
 
 async function serve(options: ServeOptions, command: Command): Promise<void> {
   const { role } = options;
@@ -96,7 +127,7 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
     ...(role !== "intake" && { keyFile: keyFileOf(options, databaseUrl) }),
   };
   const adminToken = databaseUrl === undefined ? adminTokenOf(data) : await sharedToken(role, data);
-  const enrolment = await enrolmentRules(options);
+  const enrolment = await enrolmentRules(options, databaseUrl !== undefined);
   for (const warning of warningsFor(options, adminToken !== undefined)) process.stderr.write(`warning: ${warning}\n`);
   const stopped = stopSignal();
   const service = await open(options, {
@@ -106,7 +137,7 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
     enrolment,
   });
   // Only now is it sure that this is a data folder, and ours.
-  adminToken?.keep();
+  await keepToken(adminToken, service);
   const { url, operatorKey } = service;
   const { databaseUrl: _, ...told } = place;
   const { secret: __, ...other } = peer ?? {};
@@ -121,8 +152,39 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
         })
       : describe(service, options, place, adminToken),
   );
-  await stopped;
-  await service.close();
+  let broken: LetheError | undefined;
+  void service.broken.then((reason) => {
+    broken = reason;
+  });
+  await Promise.race([stopped, service.broken]);
+  try {
+    await Promise.race([service.close(), service.broken]);
+  } catch (error) {
+    // What broke is known a moment after the first that failed for it.
+    await nextTurn();
+    if (!broken) throw error;
+  }
+  if (broken) await endBroken(service, broken);
+}
+
+/** For a supervisor: starting again helps at once, or when the folder is back. */
+const EXIT_CODES: Readonly<Record<string, number>> = { "bad-database": 3, "bad-data-folder": 4 };
+const LAST_ANSWERS_MS = 1000;
+
+/** Requests under way get their 503; the service has logged why. */
+async function endBroken(service: Service, { code }: LetheError): Promise<never> {
+  await Promise.race([service.close().catch(() => undefined), sleep(LAST_ANSWERS_MS)]);
+  process.exit(EXIT_CODES[code] ?? 1);
+}
+
+async function keepToken(adminToken: AdminToken | undefined, service: Service): Promise<void> {
+  try {
+    adminToken?.keep();
+  } catch (error) {
+    await service.close();
+    const { code } = error as NodeJS.ErrnoException;
+    throw failure(`the admin token cannot be kept in ${adminToken?.source} (${code}): set LETHE_ADMIN_TOKEN`);
+  }
 }
 
 /** Where everything is. */
@@ -156,7 +218,19 @@ async function open(
   options: ServeOptions,
   prepared: Place & Pick<ServiceOptions, "adminToken" | "enrolment" | "peer">,
 ): Promise<Service> {
-  const { role, host, url, trustProxy, threads, keysAhead, dev, abandonLostWindows } = options;
+  const {
+    role,
+    host,
+    url,
+    trustProxy,
+    threads,
+    keysAhead,
+    dev,
+    abandonLostWindows,
+    acceptClock,
+    newDatabase,
+    leastFree,
+  } = options;
   const { openService } = await import("@lethe/server");
   const log = pino({ base: null }, pino.destination({ dest: 2, sync: true }));
   try {
@@ -172,6 +246,10 @@ async function open(
       keysAhead,
       ...(dev && { development: true }),
       ...(abandonLostWindows && { abandonLostWindows }),
+      ...(acceptClock && { acceptClock }),
+      ...(newDatabase && { newDatabase }),
+      ...(leastFree !== undefined && { leastFreeBytes: 1e6 * leastFree }),
+      databaseSeconds: options.databaseTimeout,
     });
   } catch (error) {
     throw explained(error, options);

@@ -66,6 +66,14 @@ describe("asking a service", () => {
     expect(seen).toEqual(["/v1/tasks"]);
   });
 
+  it.each([301, 302, 303, 307, 308])("a redirect, %i, is refused with its target", async (status) => {
+    const url = await answering(status, "application/json", "{}", { location: "https://other.example/v1/tasks?a#b" });
+    await expect(ask(url, "/v1/tasks", { token: "0123456789abcdef" })).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining(`${url} is not a Lethe service: it redirects to https://other.example,`),
+    });
+  });
+
   it("an answer without end is cut off", async () => {
     const url = await listen((_request, response) => {
       response.writeHead(200, { "content-type": "application/json" });

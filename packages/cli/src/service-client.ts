@@ -5,6 +5,7 @@ import {
   parseManifest,
   parseSignedManifest,
   type ReleaseOrWithheld,
+  redirectTarget,
   type SignedManifest,
   type WindowStatus,
 } from "@lethe/core/message";
@@ -32,8 +33,14 @@ const MOST_BYTES = 64_000_000;
 
 /** Asks the service at an address. A refusal becomes an error with its words, and so does whatever else went wrong. */
 export async function ask(server: string, path: string, request: Request = {}): Promise<Answer> {
-  const { status, type, body } = await reaching(server, () => exchange(server + path, request));
+  const { status, type, body, target } = await reaching(server, () => exchange(server + path, request));
   if (status < 300 && type === "application/json") return { status, body };
+  if (target !== undefined) {
+    throw failure(
+      `what answers at ${server} is not a Lethe service: it redirects to ${target}, and a token goes nowhere but to the ` +
+        "service's own address, which you give with --server",
+    );
+  }
   if (status < 400 || type !== "application/problem+json") throw foreign(server);
   const { code = "", detail = "" } = parse<{ code?: string; detail?: string }>(server, body);
   const words = String(detail).replaceAll(/\p{Cc}/gu, " ");
@@ -142,7 +149,7 @@ export async function reaching<T>(server: string, action: () => Promise<T>): Pro
 async function exchange(
   url: string,
   { method = "GET", token, body }: Request,
-): Promise<{ status: number; type: string; body: string }> {
+): Promise<{ status: number; type: string; body: string; target: string | undefined }> {
   const response = await fetch(url, {
     method,
     headers: {
@@ -155,7 +162,8 @@ async function exchange(
     signal: AbortSignal.timeout(PATIENCE_MS),
   });
   const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
-  return { status: response.status, type, body: await readText(response) };
+  const target = redirectTarget(response)?.replaceAll(/\p{Cc}/gu, " ");
+  return { status: response.status, type, body: await readText(response), target };
 }
 
 async function readText({ body, url }: Response): Promise<string> {

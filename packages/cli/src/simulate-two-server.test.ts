@@ -62,6 +62,8 @@ describe("lethe simulate --mode two-server", () => {
     const one = answer<Figures>("simulate", ...rest);
     const two = answer<Figures>("simulate", ...TWO, ...rest);
     expect(new Set(Object.keys(two))).toEqual(new Set([...Object.keys(one), "mode", "noise"]));
+    // Version, kind and manifest hash are 34 bytes of every report.
+    expect([one.bytes.report, two.bytes.report]).toEqual([1808 + 34, 272 + 34]);
     expect(lethe("simulate", ...TWO, ...rest, "--noise", "servers").stdout).toContain(
       "two servers, noise of the servers",
     );
@@ -91,7 +93,7 @@ describe("lethe plan --mode two-server", () => {
     const { parameters: _one, ...expected } = one;
     const { parameters, ...found } = two;
     expect(found).toEqual({ ...expected, mode: "two-server", noise: "device" });
-    expect(parameters).toMatchObject({ scheme: "elgamal", stateBytes: 138, reportBytes: 272, publicKeyBytes: 96 });
+    expect(parameters).toMatchObject({ scheme: "elgamal", stateBytes: 138, reportBytes: 306, publicKeyBytes: 96 });
   });
 
   it("a histogram may name any mechanism for any edges, with the errors of one server", () => {
@@ -102,8 +104,8 @@ describe("lethe plan --mode two-server", () => {
     for (const field of ["standardError", "largestStandardError", "localEpsilon", "epsilon"]) {
       expect(two[field], field).toBe(one[field]);
     }
-    // 12 shared bits behind 10 bytes; an id of 16 bytes, and halves of 4 bits of 96 and 64 bytes, each wrapped in 48.
-    expect(two.parameters).toMatchObject({ stateBytes: 1546, reportBytes: 752 });
+    // 12 shared bits behind 10 bytes; an id of 16 bytes, halves of 4 bits of 96 and 64 bytes, each wrapped in 48, and 34 bytes of header.
+    expect(two.parameters).toMatchObject({ stateBytes: 1546, reportBytes: 786 });
   });
 
   it("with noise of the servers does not depend on the number of devices", () => {

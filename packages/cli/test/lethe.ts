@@ -51,17 +51,33 @@ export const START_TIMEOUT = 120_000;
 
 /**
  * `lethe serve --dev` on a free port, in a folder of its own; whoever starts it kills it. `command` is another `lethe` than ours.
- * A "new" database it makes itself, which takes long; else it finds one.
+ * A "new" database it makes itself, which takes long; else it finds one. `within` is a command that runs another, with limits say.
  */
 export async function startService(
-  { cwd, env, command = bin, database }: Surroundings & { cwd: string; command?: string; database?: "new" },
+  {
+    cwd,
+    env,
+    command = bin,
+    database,
+    within = [],
+    windows = "of seconds",
+  }: Surroundings & {
+    cwd: string;
+    command?: string;
+    database?: "new";
+    within?: readonly string[];
+    windows?: "of seconds" | "as the task says";
+  },
   ...args: string[]
 ): Promise<RunningService> {
   if (database !== "new" && env?.DATABASE_URL === undefined) {
     const at = args.indexOf("--data");
     await provideDatabase(resolve(cwd, (at < 0 ? env?.LETHE_DATA : args[at + 1]) ?? "lethe-data"));
   }
-  const child = spawn(process.execPath, [command, "serve", "--dev", "--port", "0", "--json", ...args], {
+  const dev = windows === "of seconds" ? ["--dev"] : [];
+  const serve = [process.execPath, command, "serve", ...dev, "--port", "0", "--json", ...args];
+  const [program = "", ...rest] = [...within, ...serve];
+  const child = spawn(program, rest, {
     cwd,
     env: environment(env),
     stdio: ["ignore", "pipe", "pipe"],

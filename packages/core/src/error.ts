@@ -11,7 +11,9 @@
  * - `bad-role`: a process of a service that is asked for what its role does not do, or lacks what it needs.
  * - `bad-state`: what a device kept cannot be used; it begins anew.
  * - `bad-store`: where a device keeps its record cannot be read or written; the message says what to do.
- * - `clocks-apart`, `task-differs`, `verify-key-differs`, `reports-differ`: what leader and helper do not agree about.
+ * - `clocks-apart`: the clocks of leader and helper differ, or a server's own clock is in doubt.
+ * - `task-differs`, `verify-key-differs`, `reports-differ`: what else leader and helper do not agree about.
+ * - `redirected`: an address answers with a redirect, which no client follows; the message names the target.
  * - `unknown-metric`: an event whose name is not in the task.
  * - `unreachable`: the service did not answer, or with an error of its own.
  * - the rest are a service's refusals; `message/problem.ts` says which HTTP status each has.
@@ -31,6 +33,7 @@ export type LetheErrorCode =
   | "clocks-apart"
   | "no-keys-left"
   | "rate-limited"
+  | "redirected"
   | "report-differs"
   | "reports-differ"
   | "task-differs"
@@ -46,7 +49,7 @@ export type LetheErrorCode =
   | "wrong-size"
   | "wrong-type";
 
-/** The one error for run-time failures. Messages never contain secret or received bytes, but for a bad task's field. */
+/** The one error for run-time failures. Messages never contain secret or received bytes, but for a bad task's field and a redirect's target. */
 export class LetheError extends Error {
   readonly code: LetheErrorCode;
 
@@ -54,6 +57,13 @@ export class LetheError extends Error {
     super(message, options);
     this.name = "LetheError";
     this.code = code;
+  }
+}
+
+/** Refuses what is no integer, or is out of range: a caller's mistake. One sentence for all, since every device loads it. */
+export function requireWhole(what: string, value: number, least: number, most: number): void {
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new RangeError(`${what} is a whole number from ${least} to ${most}, not ${value}`);
   }
 }
 

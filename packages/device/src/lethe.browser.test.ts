@@ -237,4 +237,68 @@ describe.skipIf(!chromiumPath)("in a browser, under a strict policy, with a serv
     await toEnd(TICKS);
     expect((await released()).happened).toEqual([0, 1, 2, 3, 4].map((i) => `event-${i}`));
   });
+
+  const parts = (page: Page) =>
+    page.evaluate(
+      () =>
+        new Promise<number>((resolve) => {
+          const opening = indexedDB.open("lethe");
+          opening.onsuccess = () => {
+            const counting = opening.result.transaction("records").objectStore("records").count();
+            counting.onsuccess = () => resolve(counting.result);
+          };
+        }),
+    );
+
+  it("consent withdrawn in a tab that waits ends the tab that writes and its report; given again, it begins anew", async () => {
+    const [first, second, third] = [await openTab(), await openTab(), await openTab()];
+    await counts(first);
+    await record(second, "event-0");
+    // The report stays on its way.
+    const reports: string[] = [];
+    await context.route(/\/reports\//, (route) => void reports.push(route.request().method()));
+    await pass(WINDOW_SECONDS);
+    await eventually(async () => {
+      await pass(STEP_SECONDS);
+      return reports.includes("PUT") || undefined;
+    });
+    const asked: string[] = [];
+    context.on("request", (request) => asked.push(request.method()));
+    await second.evaluate(() => counter.lethe?.setConsent(false));
+    expect(await parts(second)).toBe(0);
+    for (const page of [first, second, third]) {
+      expect(await page.evaluate(() => counter.lethe?.inspect())).toEqual({ stored: undefined, memory: [] });
+    }
+    await pass(WINDOW_SECONDS);
+    expect(asked).toEqual([]);
+    expect(await parts(second)).toBe(0);
+    await third.evaluate(() => counter.lethe?.setConsent(true));
+    await eventually(async () => {
+      await pass(STEP_SECONDS);
+      return (await third.evaluate(() => counter.lethe?.inspect().memory.length)) || undefined;
+    });
+    expect(asked).toContain("POST");
+    expect(await first.evaluate(() => counter.lethe?.inspect().memory)).toEqual([]);
+  });
+
+  it("consent withdrawn while the page closes Lethe leaves nothing behind", async () => {
+    const page = await openTab();
+    await counts(page);
+    expect(await parts(page)).toBeGreaterThan(0);
+    await page.evaluate(async () => {
+      const closed = counter.lethe?.close();
+      await Promise.all([closed, counter.lethe?.setConsent(false)]);
+    });
+    expect(await parts(page)).toBe(0);
+  });
+
+  it("a redirect is refused, and told", async () => {
+    const headers = { location: site.url, "access-control-allow-origin": "*" };
+    await context.route(`${service.url}/**`, (route) => route.fulfill({ status: 307, headers }));
+    const page = await openTab();
+    await page.waitForFunction(() => counter.problems.length > 0);
+    expect(await page.evaluate(() => counter.problems)).toEqual([
+      { code: "redirected", message: `${service.url} redirects to elsewhere: use the service's own address` },
+    ]);
+  });
 });

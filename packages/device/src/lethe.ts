@@ -31,7 +31,10 @@ export interface Lethe<Name extends string = string> extends AsyncDisposable {
   record(name: Name, times?: number): void;
   /** Sends what is sealed now, without waiting for its time. */
   sendPending(): Promise<void>;
-  /** Without consent everything is wiped, and nothing is counted or sent. */
+  /**
+   * Without consent everything is wiped, and nothing is counted or sent: in no tab and no process that shares the store. What
+   * is in progress is aborted; nothing of it is left when this resolves. Consent that is given anew begins anew.
+   */
   setConsent(consent: boolean): Promise<void>;
   /** Exactly what somebody who opens the device now would see. */
   inspect(): Inspection;
@@ -57,83 +60,92 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
     }
   };
   const parts = {
-    store,
-    service: createService({ server, task, operatorKey, helperKey, fetch: options.fetch ?? fetch.bind(globalThis) }),
-    task,
-    operatorKey,
+    ...options,
+    fetch: options.fetch ?? fetch.bind(globalThis),
     clock: options.clock ?? Date.now,
+    store,
     random: randomnessFrom(globalThis.crypto),
     onProblem,
   };
   let writer: Writer | undefined;
-  let session: { readonly aborted: AbortController; readonly ended: Promise<void> } | undefined;
+  /** Of the consent that holds. It is aborted when that is withdrawn, or with `true`, for a last write, when the program closes. */
+  let session: AbortController | undefined;
+  /** Sessions, and what comes between them: each begins when nothing of the one before is in progress. */
+  let turn = Promise.resolve();
 
-  /** Waits to be the one that writes, writes until it is aborted, and lets others. */
-  async function write(aborted: AbortController, isOpen: () => void): Promise<void> {
-    const { signal } = aborted;
-    const release = await store.lock(signal);
+  function inTurn(act: () => Promise<void>): Promise<void> {
+    turn = turn.then(act).catch((error: unknown) => {
+      onProblem(
+        error instanceof LetheError ? error : new LetheError("bad-store", "the store failed", { cause: error }),
+      );
+    });
+    return turn;
+  }
+
+  /** Waits to be the one that writes, writes until the signal is aborted, and lets others. */
+  async function write(signal: AbortSignal, isOpen: () => void): Promise<void> {
+    const release = await store.lock(signal, () => end(false));
     if (!release) return;
     try {
-      const opened = await openWriter(parts);
+      const opened = await openWriter({ ...parts, service: createService({ ...parts, signal }), signal });
       if (!signal.aborted) {
         writer = opened;
-        store.peers?.receive((name, times) => opened.record(name, times));
+        store.peers?.receive(opened.record);
         isOpen();
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
       }
-      writer = undefined;
-      // What others hand over from now on is for the next one.
-      store.peers?.stop();
-      await opened.close();
+      await opened.close(signal.reason);
     } finally {
       await release();
     }
   }
 
-  async function start(): Promise<void> {
-    const aborted = new AbortController();
-    await new Promise<void>((resolve) => {
-      const ended = write(aborted, resolve).catch((error: unknown) => {
-        onProblem(
-          error instanceof LetheError ? error : new LetheError("bad-store", "the store failed", { cause: error }),
-        );
-      });
-      session = { aborted, ended };
-      void ended.then(resolve);
-      setTimeout(resolve, OTHERS_MS);
-    });
-    if (session && !writer && !store.peers) {
-      onProblem(new LetheError("bad-store", "another process writes here: until it ends, events are dropped"));
-    }
+  /** At once nothing is counted, asked or written any more, but for a last write. Resolves when nothing is in progress. */
+  function end(isLastWrite: boolean): Promise<void> {
+    session?.abort(isLastWrite);
+    session = writer = undefined;
+    // What others hand over from now on is for the next one.
+    store.peers?.stop();
+    return turn;
   }
 
-  async function end(): Promise<void> {
-    session?.aborted.abort();
-    await session?.ended;
-    session = undefined;
+  async function start(): Promise<void> {
+    const own = new AbortController();
+    session = own;
+    await new Promise<void>((resolve) => {
+      const run = async (): Promise<void> => {
+        try {
+          await write(own.signal, resolve);
+        } finally {
+          // It may have failed by itself.
+          if (session === own) end(false);
+        }
+      };
+      void inTurn(run).then(resolve);
+      setTimeout(resolve, OTHERS_MS);
+    });
+    if (session === own && !writer && !store.peers) {
+      onProblem(new LetheError("bad-store", "another process writes here: events are dropped"));
+    }
   }
 
   const hide = (): void => writer?.hide();
   globalThis.addEventListener?.("pagehide", hide);
 
   async function setConsent(consent: boolean): Promise<void> {
-    if (consent === (session !== undefined)) return;
-    if (consent) return start();
-    writer?.stop();
-    await end();
-    await wipe();
+    if (!consent) {
+      end(false);
+      await inTurn(() => store.wipe());
+    } else if (!session) await start();
   }
-
-  const wipe = (): Promise<void> => store.wipe().catch((error: unknown) => onProblem(error as LetheError));
 
   async function close(): Promise<void> {
     globalThis.removeEventListener?.("pagehide", hide);
-    await end();
-    await store.close();
+    end(true);
+    await inTurn(() => store.close());
   }
 
-  if (options.consent ?? true) await start();
-  else await wipe();
+  await setConsent(options.consent ?? true);
   return {
     record: (name, times = 1) => {
       if (!Number.isInteger(times)) onProblem(new LetheError("bad-encoding", "times is a whole number"));

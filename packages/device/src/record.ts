@@ -1,4 +1,13 @@
-import { DEVICE_BYTES, decodeBase64urlOf, encodeBase64url, xof } from "@lethe/core/device";
+import {
+  DEVICE_BYTES,
+  decodeBase64urlOf,
+  encodeBase64url,
+  headerOf,
+  join,
+  lengthPrefixed,
+  requireHeader,
+  xof,
+} from "@lethe/core/device";
 
 /** A window that a device is enrolled in: first with its keys, then with ciphertexts, at last with a sealed report. */
 export interface StoredWindow {
@@ -25,7 +34,6 @@ export interface DeviceRecord {
   readonly windows: readonly StoredWindow[];
 }
 
-const VERSION = 1;
 const KIND_RECORD = 0x44;
 const HEADER_BYTES = 6;
 
@@ -63,23 +71,16 @@ export function encodeRecord(
     }),
   ];
   const text = masked(new TextEncoder().encode(JSON.stringify(head)), operatorKey);
-  const parts = [text, ...windows.flatMap(({ publicKeys, state, report }) => [publicKeys, state, report])];
-  const length = parts.reduce((sum, part) => sum + part.length, HEADER_BYTES);
-  const bytes = new Uint8Array(Math.ceil(length / block) * block);
-  bytes[0] = VERSION;
-  bytes[1] = KIND_RECORD;
-  new DataView(bytes.buffer).setUint32(2, text.length, true);
-  let at = HEADER_BYTES;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
+  const parts = windows.flatMap(({ publicKeys, state, report }) => [publicKeys, state, report]);
+  const filled = join([headerOf(KIND_RECORD), ...lengthPrefixed([text]), ...parts]);
+  const bytes = new Uint8Array(Math.ceil(filled.length / block) * block);
+  bytes.set(filled);
   return bytes;
 }
 
 /** Throws for whatever is not a record under this operator's key. */
 export function decodeRecord(bytes: Uint8Array, operatorKey: string): DeviceRecord {
-  if (bytes[0] !== VERSION || bytes[1] !== KIND_RECORD) throw new TypeError("another version or kind");
+  requireHeader("a record", bytes, KIND_RECORD);
   let at = HEADER_BYTES;
   const take = (length: number): Uint8Array => {
     const part = bytes.slice(at, at + length);

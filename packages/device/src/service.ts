@@ -13,6 +13,7 @@ import {
   readEnrolment,
   readManifest,
   readSignedManifest,
+  requireNoRedirect,
   type TrustedKeys,
 } from "@lethe/core/device";
 
@@ -44,38 +45,48 @@ export interface ServiceOptions extends TrustedKeys {
   readonly server: string;
   readonly task: string;
   readonly fetch: typeof fetch;
+  /** Once it is aborted nothing is asked, and what was asked is aborted. Requests are made one after another. */
+  readonly signal: AbortSignal;
 }
 
 const TIMEOUT_MS = 60_000;
 const MOST_BYTES = 4_000_000;
 
-export function createService({ server, task, fetch: ask, ...keys }: ServiceOptions): Service {
+export function createService(options: ServiceOptions): Service {
+  const { server, task, fetch: ask, signal, operatorKey, helperKey } = options;
   const base = `${server.replace(/\/+$/, "")}/v1/tasks/${task}`;
 
   /** The text of a good answer; else throws what the service says, or that it says nothing. */
   async function request(path: string, init?: RequestInit): Promise<string> {
     let response: Response;
     let text: string;
+    const aborted = new AbortController();
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    timeout.onabort = signal.onabort = () => aborted.abort();
     try {
+      signal.throwIfAborted();
       response = await ask(base + path, {
         ...init,
         credentials: "omit",
         cache: "no-store",
         referrerPolicy: "no-referrer",
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        // A report and its token go nowhere but to the address that the application gives.
+        redirect: "manual",
+        signal: aborted.signal,
       });
       text = await readText(response);
     } catch (error) {
       throw new LetheError("unreachable", `${server} cannot be reached: it is tried again later`, { cause: error });
     }
     if (response.ok) return text;
+    requireNoRedirect(server, response);
     const { code = "", detail } = problemIn(text);
     const what = isProblemCode(code) ? code : "unreachable";
     const refusal = new LetheError(what, `${server} answered ${response.status}: ${detail}`);
     throw Object.assign(refusal, { retryAfter: retryAfter(response) }) satisfies Refusal;
   }
 
-  const known = (signed: string): Promise<KnownTask> => knownTask(signed, keys);
+  const known = (signed: string): Promise<KnownTask> => knownTask(signed, { operatorKey, helperKey });
 
   return {
     known,

@@ -1,4 +1,4 @@
-import { LetheError, type Randomness, uniformBelow } from "@lethe/core/device";
+import { isFinal, LetheError, type LetheErrorCode, type Randomness, uniformBelow } from "@lethe/core/device";
 import { decodeRecord, encodeRecord } from "./record.ts";
 import type { KnownTask, Refusal, Service } from "./service.ts";
 import type { Store } from "./store/store.ts";
@@ -13,6 +13,8 @@ export interface WriterOptions {
   readonly clock: () => number;
   readonly random: Randomness;
   readonly onProblem: (error: LetheError) => void;
+  /** Once it is aborted nothing is asked and nothing is written, but for the last write of `close`. */
+  readonly signal: AbortSignal;
 }
 
 /** The one that counts, writes and sends for a task on this device. */
@@ -23,10 +25,8 @@ export interface Writer {
   /** Seals what is over and sends what is sealed, without waiting for its time; resolves when everything was tried. */
   sendPending(): Promise<void>;
   inspect(): Inspection;
-  /** Writes a last time. */
-  close(): Promise<void>;
-  /** Ends without another write. */
-  stop(): void;
+  /** After the signal was aborted: writes a last time, if it may; resolves when nothing is in progress. */
+  close(isLastWrite: boolean): Promise<void>;
 }
 
 /** Exactly what somebody who opens the device now would see. */
@@ -45,16 +45,6 @@ const MOST_SLEEP_MS = 30_000;
 const FIRST_RETRY_MS = 1000;
 /** What sizes are rounded up to. */
 const BLOCK_BYTES = 4096;
-/** Asking again is of no use. */
-const FINAL = new Set<string>([
-  "bad-encoding",
-  "report-differs",
-  "unauthorized",
-  "unknown-device",
-  "window-closed",
-  "wrong-size",
-  "wrong-type",
-]);
 
 /** When something is tried, and how often it has failed. */
 interface Attempt {
@@ -63,7 +53,7 @@ interface Attempt {
 }
 
 export async function openWriter(options: WriterOptions): Promise<Writer> {
-  const { store, service, clock, random, operatorKey } = options;
+  const { store, service, clock, random, operatorKey, signal } = options;
   const told = new Set<string>();
   const misspelt = new Set<string>();
   let windows: DeviceWindow[] = [];
@@ -72,7 +62,6 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   let known: KnownTask | undefined;
   let stored: Uint8Array | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let closed = false;
   let sending: Promise<void> | undefined;
   let saved: Promise<void> | undefined;
   const enrolment: Attempt = { at: 0, failures: 0 };
@@ -117,7 +106,11 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
       windows = [];
       tell(unusable(error));
     }
-    for (const window of windows) if (window.report) keepForSending(window, true);
+    for (const window of windows) {
+      if (!window.report) continue;
+      safe.add(window);
+      keepForSending(window);
+    }
   }
 
   /** Hands everything to the store; what was sealed is safe when it is there for good. */
@@ -143,7 +136,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
     for (const window of windows.filter(({ report }) => !report)) {
       if (now >= endOf(window)) {
         guarded(window, () => window.seal());
-        keepForSending(window, false);
+        keepForSending(window);
         sealed = true;
       } else if (window.isCounting) {
         const tick = tickAt(window, now);
@@ -152,10 +145,8 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
         guarded(window, () => window.begin(tickAt(window, now)));
       }
     }
-    while (uploads.size > MOST_PENDING) {
-      const [oldest] = uploads.keys();
-      if (oldest)
-        forget(oldest, new LetheError("window-closed", `the report of window ${oldest.number} was never taken`));
+    for (const oldest of uploads.keys()) {
+      if (uploads.size > MOST_PENDING) forget(oldest, "window-closed", "never taken");
     }
     if (sealed || changed) void save(sealed);
   }
@@ -170,21 +161,21 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
     }
   }
 
-  function keepForSending(window: DeviceWindow, isSafe: boolean): void {
+  function keepForSending(window: DeviceWindow): void {
     if (!windows.includes(window)) return;
     const { graceSeconds } = window.known.manifest;
     const spread = Math.min(500 * graceSeconds, lengthOf(window.known) / 2, MOST_WAIT_MS);
     uploads.set(window, { at: clock() + below(spread), failures: 0 });
-    if (isSafe) safe.add(window);
   }
 
-  function forget(window: DeviceWindow, problem?: LetheError): void {
+  function forget(window: DeviceWindow, code?: LetheErrorCode, why?: string): void {
     windows = windows.filter((other) => other !== window);
     uploads.delete(window);
-    if (problem) tell(problem);
+    if (code) tell(new LetheError(code, `the report of window ${window.number} was ${why}`));
   }
 
   function retryLater(attempt: Attempt, error: unknown): void {
+    if (signal.aborted) return;
     const wait = Math.min(FIRST_RETRY_MS * 2 ** attempt.failures++, MOST_WAIT_MS);
     const { retryAfter = 0 } = error as Partial<Refusal>;
     attempt.at = clock() + Math.max(1000 * retryAfter, wait / 2) + below(wait);
@@ -194,8 +185,9 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   /** One at a time, while events go on. */
   function talk(): Promise<void> {
     sending ??= (async () => {
-      for (const [window, attempt] of uploads) if (!closed && attempt.at <= clock()) await send(window, attempt);
-      if (!closed && enrolment.at <= clock()) await enrol();
+      for (const [window, attempt] of uploads)
+        if (!signal.aborted && attempt.at <= clock()) await send(window, attempt);
+      if (!signal.aborted && enrolment.at <= clock()) await enrol();
     })().finally(() => {
       sending = undefined;
     });
@@ -205,20 +197,17 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   async function send(window: DeviceWindow, attempt: Attempt): Promise<void> {
     // Never a byte of a report that could still be made anew. As a rule the save that it was sealed with is under way.
     if (!safe.has(window)) await saved;
-    if (!safe.has(window)) await save(true);
+    if (!safe.has(window) && !signal.aborted) await save(true);
     if (!safe.has(window)) return retryLater(attempt, new LetheError("bad-store", "the report cannot be stored"));
     const { device, token, report } = window.stored(0);
     try {
       const body = await window.known.bodyOf(report, window.number, device);
       await service.upload(window.number, device, token, body);
     } catch (error) {
-      if (!(error instanceof LetheError && FINAL.has(error.code))) return retryLater(attempt, error);
-      forget(
-        window,
-        new LetheError(error.code, `the report of window ${window.number} was not taken: ${error.message}`),
-      );
+      if (!(error instanceof LetheError && isFinal(error.code))) return retryLater(attempt, error);
+      forget(window, error.code, `not taken: ${error.message}`);
     }
-    if (closed) return;
+    if (signal.aborted) return;
     told.clear();
     forget(window);
     await save();
@@ -236,7 +225,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
       }
       const task = await service.manifest(window);
       const { device, uploadToken, publicKeys } = await service.enrol(task, window);
-      if (closed) return;
+      if (signal.aborted) return;
       const nothing = { state: new Uint8Array(), report: new Uint8Array(), tick: -1 };
       windows = [
         ...windows,
@@ -264,7 +253,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   }
 
   function wake(): void {
-    if (closed) return;
+    if (signal.aborted) return;
     live(clock());
     void talk().then(sleep, tell);
     sleep();
@@ -272,7 +261,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
 
   function sleep(): void {
     clearTimeout(timer);
-    if (closed) return;
+    if (signal.aborted) return;
     const now = clock();
     timer = setTimeout(wake, Math.min(Math.max(nextTime(now) - now, 1), MOST_SLEEP_MS));
     // A program that has nothing else to do may end.
@@ -280,16 +269,10 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   }
 
   function hide(): void {
-    if (closed) return;
     const window = counting();
     const now = clock();
     live(now);
     if (window?.isCounting && window.write(false, tickAt(window, now))) void save();
-  }
-
-  function stop(): void {
-    closed = true;
-    clearTimeout(timer);
   }
 
   await load();
@@ -319,12 +302,12 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
       sleep();
     },
     inspect: () => ({ stored: stored?.slice(), memory: counting()?.inspect() ?? [] }),
-    close: async () => {
-      hide();
-      stop();
+    close: async (isLastWrite) => {
+      clearTimeout(timer);
+      if (isLastWrite) hide();
+      await sending;
       await saved;
     },
-    stop,
   };
 }
 
@@ -336,9 +319,10 @@ function unusable(error: unknown): LetheError {
 
 /** Room for the window that runs, the keys of the next, and a report that waits. */
 function blockFor(tasks: readonly KnownTask[]): number {
-  const sum = tasks.reduce((total, { signed, layout }) => {
-    const bytes = layout.map(({ device }) => 2 * device.bytes.publicKey + device.bytes.state + device.bytes.report);
-    return bytes.reduce((a, b) => a + b, total + 2 * signed.length);
-  }, 0);
-  return Math.ceil(sum / BLOCK_BYTES + 1) * BLOCK_BYTES;
+  let sum = BLOCK_BYTES;
+  for (const { signed, layout } of tasks) {
+    sum += 2 * signed.length;
+    for (const { device } of layout) sum += 2 * device.bytes.publicKey + device.bytes.state + device.bytes.report;
+  }
+  return Math.ceil(sum / BLOCK_BYTES) * BLOCK_BYTES;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { LetheError } from "@lethe/core/error";
-import { type Manifest, parseManifest, parseSignedManifest } from "@lethe/core/message";
+import { type Manifest, parseManifest, parseSignedManifest, requireNoRedirect } from "@lethe/core/message";
 import { type Randomness, randomnessFrom, uniformBelow } from "@lethe/core/randomness";
 import { type Lethe, openLethe } from "@lethe/device";
 import { inParallel } from "./in-parallel.ts";
@@ -34,7 +34,8 @@ export function happens(rate: number): boolean {
 
 /** What a service says of a task, unchecked. */
 export async function fetchManifest(server: string, task: string): Promise<Manifest> {
-  const response = await fetch(`${server}/v1/tasks/${task}`);
+  const response = await fetch(`${server}/v1/tasks/${task}`, { redirect: "manual" });
+  requireNoRedirect(server, response);
   if (!response.ok) throw new LetheError("unknown-task", `there is no task ${task} at ${server}`);
   return parseManifest(parseSignedManifest(await response.text()).manifest);
 }

@@ -57,6 +57,7 @@ export interface SimulationResult {
   readonly standardError: readonly number[];
   readonly interval: readonly (readonly [number, number])[];
   readonly localEpsilon: number;
+  /** The report as it is uploaded, header included. */
   readonly bytes: StatisticBytes;
   /** Medians per call; opening is what all servers do for a report. */
   readonly microseconds: {

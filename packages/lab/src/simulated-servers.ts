@@ -1,4 +1,5 @@
 import { type DeviceKeyContext, secret } from "@lethe/core/encryption";
+import { reportBytes } from "@lethe/core/message";
 import type { Randomness } from "@lethe/core/randomness";
 import {
   createStatistic,
@@ -18,13 +19,14 @@ import {
   type ServerRole,
   sharingContext,
   type TwoServerSpec,
+  twoServerReportBytes,
   type WrappingKeys,
-  wrappedBytes,
   wrapReport,
 } from "@lethe/core/two-server";
 
 /** Whoever counts for a simulated fleet: one server or two, with their keys, and nothing else. */
 export interface SimulatedServers {
+  /** The report as it is uploaded, header included. */
   readonly bytes: StatisticBytes;
   readonly estimates: Pick<ServerSide, "estimate" | "consistent" | "localEpsilon" | "mechanism">;
   /** A new device's recorder. */
@@ -45,7 +47,7 @@ export function oneServer(scheme: SchemeName, spec: StatisticSpec, random: Rando
   const keyOf = (id: Uint8Array): DeviceKeyContext => ({ ...WINDOW, device: id, role: "tally", index: 0 });
   let sums: number[] | undefined;
   return {
-    bytes: device.bytes,
+    bytes: { ...device.bytes, report: reportBytes([{ device }]) },
     estimates: server,
     enrol: (id) => device.start(server.issueKey(master, keyOf(id)), random),
     send: async (_id, sealed) => [sealed],
@@ -84,7 +86,7 @@ export async function twoServers(spec: TwoServerSpec, random: Randomness): Promi
   }
 
   return {
-    bytes: { ...statistic.bytes, report: wrappedBytes(statistic.answerOf.length) },
+    bytes: { ...statistic.bytes, report: twoServerReportBytes([{ statistic }]) },
     estimates: statistic,
     enrol: (id) => {
       const keys = ROLES.flatMap((role) => [...servers[role].issueKeys(id)]);

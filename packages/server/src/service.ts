@@ -5,9 +5,11 @@ import { noisedInvalidCount } from "@lethe/core/privacy";
 import { randomnessFrom } from "@lethe/core/randomness";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import { givenClock, type ServiceClock, startClock } from "./clock/clock.ts";
 import { asRun } from "./development.ts";
 import type { Admin } from "./http/admin-routes.ts";
 import { type ApiParts, createApi } from "./http/api.ts";
+import { limitConnections } from "./http/connections.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { describeApi } from "./http/openapi.ts";
 import { addOperations, reasonOf } from "./http/operations.ts";
@@ -30,11 +32,12 @@ import { createTaskRegistry } from "./storage/tasks.ts";
 import { closeWindow, type WindowIdentity } from "./storage/windows.ts";
 import { createTask } from "./tally/create-task.ts";
 import { answerRequests, forwardTask } from "./tally/forward-task.ts";
-import type { KeyFile } from "./tally/key-file.ts";
+import { belongsToDatabase, type KeyFile } from "./tally/key-file.ts";
 import { openKeys, requireSecrets, requireSignedBy } from "./tally/open-keys.ts";
 import { startTally, type Tally } from "./tally/tally.ts";
 import { startThreads, type Threads } from "./tally/threads.ts";
 import { openWindows } from "./tally/windows.ts";
+import { within } from "./within.ts";
 
 /**
  * `intake` takes in what devices send; `tally` holds the keys, opens, releases, and answers the admin; `all` is both. For tasks of two servers: `leader` is
@@ -68,11 +71,19 @@ export interface ServiceOptions {
   readonly threads?: number;
   /** How many device keys lie ready for each window. */
   readonly keysAhead?: number;
+  /** Bytes that stay free on the disk of the embedded database; by default 5% of the volume, 24 to 256 MB. */
+  readonly leastFreeBytes?: number;
+  /** Seconds that the embedded database may take for a statement before it is given up; by default 30. */
+  readonly databaseSeconds?: number;
+  /** The key file belongs to another database, which is lost: begin with this one, which is empty. */
+  readonly newDatabase?: boolean;
   /** Give up windows whose secret is not in the key file, for ever, instead of refusing to start. */
   readonly abandonLostWindows?: boolean;
+  /** The clock is right, whatever time was stored: the operator's word, for this start. */
+  readonly acceptClock?: boolean;
   /** Every task gets windows of seconds. */
   readonly development?: boolean;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, and believed. By default the machine's clock, which is believed while it agrees with the time that passes. */
   readonly clock?: () => number;
 }
 
@@ -81,6 +92,11 @@ export interface Service {
   readonly url: string;
   /** What devices pin; an intake may not know it before a tally has begun. */
   readonly operatorKey: string | undefined;
+  /**
+   * Resolves, with why, if it can never go on: `bad-database` if the embedded database does not answer any more, `bad-data-folder` if its
+   * folder is gone. All requests fail by then; whoever started it should close it, and end the process.
+   */
+  readonly broken: Promise<LetheError>;
   /** Takes no more requests, finishes those under way, and leaves everything on disk. */
   close(): Promise<void>;
 }
@@ -92,6 +108,8 @@ export interface ServiceInternals {
   readonly pollMilliseconds?: number;
   /** How long a tally that died keeps others from its reports. */
   readonly leaseSeconds?: number;
+  /** How long a client may leave its answers unread. */
+  readonly silenceMilliseconds?: number;
 }
 
 const random = randomnessFrom(globalThis.crypto);
@@ -103,6 +121,9 @@ const POLL_MILLISECONDS = 1000;
 const DEVELOPMENT_POLL_MILLISECONDS = 200;
 const IDLE_MILLISECONDS = 50;
 const CLOSING_MILLISECONDS = 5000;
+const READY_MILLISECONDS = 5000;
+/** What sweeps a whole table may take so many times as long. */
+const LONG_STATEMENT_FACTOR = 20;
 const VERSION = "0.1.0";
 const NOT_FOUND: Readonly<Record<Role, string>> = {
   all: "there is nothing at this path",
@@ -114,7 +135,7 @@ const NOT_FOUND: Readonly<Record<Role, string>> = {
 
 /** Starts a process of the service: intake, tally and release, or a part of them. */
 export async function startService(options: ServiceOptions, internals: ServiceInternals = INTERNALS): Promise<Service> {
-  const { log, role = "all", clock = Date.now } = options;
+  const { log, role = "all" } = options;
   for (const token of options.enrolment?.tokens ?? []) requireToken("an enrolment token", token);
   if (options.adminToken !== undefined) requireToken("the admin token", options.adminToken);
   const owner = role === "intake" ? undefined : requireOwner(options);
@@ -123,21 +144,29 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
   const ends = [database.close];
   let ended: Promise<void> | undefined;
   const close = (): Promise<void> => {
+    database.guard?.hurry();
     ended ??= inOrder(ends.toReversed());
     return ended;
   };
   try {
-    const keyFile = owner && (await openKeys(database, owner.keyFile, options.databaseUrl !== undefined));
+    const clock = await openClock(options, database);
+    ends.push(clock.stop);
+    const pairing = { shared: options.databaseUrl !== undefined, isNewDatabase: options.newDatabase ?? false };
+    const keyFile = owner && (await openKeys(database, owner.keyFile, pairing));
     if (keyFile) ends.push(async () => keyFile.close());
     const requireSigned = keyFile && requireSignedBy(keyFile.operatorKey);
     const tasks = createTaskRegistry(database, peer && role === "helper" ? requireSignedByLeader(peer) : requireSigned);
     await tasks.refresh();
     if (peer && role === "leader") requireSameHelper(tasks, peer);
     if (role === "helper" && !options.development) await requireNoDevelopmentTask(database, tasks);
-    const common: Common = { database, tasks, log, now: () => clock() / 1000, metrics: createMetrics() };
-    if (keyFile) await requireSecrets(common, keyFile, options.abandonLostWindows ?? false);
+    const common: Common = { database, tasks, log, clock, metrics: createMetrics() };
+    common.metrics.watchClock(() => clock.doubt() !== undefined);
+    if (database.guard) common.metrics.watchDisk(database.guard.room);
+    if (keyFile) await requireSecrets({ ...common, now: clock.guess }, keyFile, options.abandonLostWindows ?? false);
     const takesReports = role !== "tally" && role !== "helper";
-    const intake = !takesReports ? undefined : startIntake({ ...common, ...options, wake: () => vault?.wake() });
+    const intake = !takesReports
+      ? undefined
+      : startIntake({ ...common, ...options, now: clock.guess, wake: () => vault?.wake() });
     if (intake) ends.push(intake.stop);
     const address: Address = { url: options.url ?? null, listens: "" };
     const vault = keyFile && owner && startVault(common, keyFile, { ...options, ...owner }, internals, intake, address);
@@ -149,7 +178,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     const routes = createApi({ ...common, ...(intake && { intake }), ...(admin && { admin }) });
     if (vault && keyFile && peer && role === "helper") {
       const isDevelopment = options.development ?? false;
-      routes.push(peerRoute({ ...common, keyFile, peer, threads: vault.threads, isDevelopment }));
+      routes.push(peerRoute({ ...common, now: clock.now, keyFile, peer, threads: vault.threads, isDevelopment }));
     }
     const app = createHttp({
       ...common,
@@ -159,28 +188,37 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
       trustProxy: options.trustProxy ?? false,
       onRefused: intake?.refused ?? (() => undefined),
       lookForTask: tasks.lookFor,
+      ...(internals.silenceMilliseconds !== undefined && { silenceMilliseconds: internals.silenceMilliseconds }),
     });
-    const lastError = (): Error | undefined => intake?.lastError() ?? vault?.lastError();
+    const lastError = (): Error | undefined => clock.doubt() ?? intake?.lastError() ?? vault?.lastError();
     addOperations(app, {
       description: describeApi(routes, VERSION),
       metrics: common.metrics,
-      whyNotReady: async () => {
-        try {
-          await database.query("SELECT 1");
-          const error = lastError();
-          return error && reasonOf(error);
-        } catch (error) {
-          return reasonOf(error as Error);
-        }
-      },
+      whyNotReady: () => whyNotReady(database, lastError),
     });
     ends.push(() => closeHttp(app));
     const url = await app.listen({ host: options.host, port: options.port });
+    limitConnections(app.server, log);
     address.listens = url;
-    return { url, operatorKey: await findOperator(database), close };
+    const broken = database.guard?.broken ?? new Promise<never>(() => undefined);
+    void broken.then(({ code, message: reason }) => log.fatal({ code, reason }, "the service cannot go on"));
+    return { url, operatorKey: await findOperator(database), broken, close };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** In one line; undefined if everything works. It never waits longer than a monitor would. */
+async function whyNotReady(database: Database, lastError: () => Error | undefined): Promise<string | undefined> {
+  try {
+    database.guard?.requireRoom();
+    const answer = await within(READY_MILLISECONDS, database.query("SELECT 1"));
+    if (!answer) return `the database has not answered for ${READY_MILLISECONDS / 1000} s`;
+    const error = lastError();
+    return error && reasonOf(error);
+  } catch (error) {
+    return reasonOf(error as Error);
   }
 }
 
@@ -201,7 +239,7 @@ interface Vault extends Admin, Tally {
 }
 
 function startVault(
-  { database, tasks, log, now, metrics }: Common,
+  { database, tasks, log, clock, metrics }: Common,
   keyFile: KeyFile,
   options: ServiceOptions & Owner,
   { invalidNoise, pollMilliseconds, leaseSeconds = LEASE_SECONDS }: ServiceInternals,
@@ -209,6 +247,7 @@ function startVault(
   own: Address,
 ): Vault {
   const { development = false, adminToken, role, peer } = options;
+  const { now } = clock;
   const helper = role === "leader" ? helperOf(peer, now) : undefined;
   const threads = startThreads(options.threads ?? Math.max(1, availableParallelism() - 1));
   const inTurn = createTurns();
@@ -240,7 +279,7 @@ function startVault(
     onFinished: metrics.finished,
   });
   metrics.watch(async () => {
-    const backlog = await measureBacklog(database, tasks, now());
+    const backlog = await measureBacklog(database, tasks, clock.guess());
     // A helper's keys lie ready at its leader.
     return role === "helper" ? { ...backlog, keys: Number.POSITIVE_INFINITY } : backlog;
   });
@@ -301,7 +340,7 @@ function remoteAdmin(
   address: Readonly<Address>,
 ): Admin {
   return {
-    createTask: (task) => forwardTask(common, adminToken, address, task),
+    createTask: (task) => forwardTask({ ...common, now: common.clock.now }, adminToken, address, task),
     close: (window) => closeByHand(common.database, common.log, intake, window),
   };
 }
@@ -334,7 +373,8 @@ function requireOwner({ keyFile, adminToken }: ServiceOptions): Owner {
   return { keyFile, adminToken };
 }
 
-function openDatabase({ data, databaseUrl }: ServiceOptions, role: Role): Promise<Database> {
+function openDatabase(options: ServiceOptions, role: Role): Promise<Database> {
+  const { data, databaseUrl, keyFile, newDatabase, leastFreeBytes, databaseSeconds, log } = options;
   if (databaseUrl !== undefined) return openPostgres(databaseUrl);
   if (role === "intake" || role === "tally") {
     throw new LetheError(
@@ -343,7 +383,23 @@ function openDatabase({ data, databaseUrl }: ServiceOptions, role: Role): Promis
     );
   }
   if (data === undefined) throw new LetheError("bad-role", "a service needs a data folder, or DATABASE_URL");
-  return openDataFolder(data);
+  return openDataFolder(data, {
+    mayCreate: newDatabase || keyFile === undefined || !belongsToDatabase(keyFile),
+    floorBytes: leastFreeBytes,
+    ...(databaseSeconds !== undefined && {
+      patience: { statement: databaseSeconds, long: LONG_STATEMENT_FACTOR * databaseSeconds },
+    }),
+    log,
+  });
+}
+
+function openClock(
+  { clock, databaseUrl, log, acceptClock = false, development = false }: ServiceOptions,
+  database: Database,
+): Promise<ServiceClock> {
+  if (clock) return Promise.resolve(givenClock(clock));
+  const isServer = databaseUrl !== undefined;
+  return startClock({ database, isServer, log, accept: acceptClock, anyGap: development });
 }
 
 /** Requests under way are answered; connections that send nothing are not waited for. */

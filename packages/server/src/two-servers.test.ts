@@ -147,7 +147,7 @@ describe("after the shares are made", () => {
         "SELECT id FROM windows WHERE name = 'erased' AND number = $1 AND erased AND state = 'released'",
         [window],
       );
-      for (const table of ["reports", "uncounted", "devices", "shared_reports", "tallies", "addresses"]) {
+      for (const table of ["reports", "uncounted", "devices", "shared_reports", "tallies"]) {
         const rows = await database.query(`SELECT 1 FROM ${table} WHERE window_id = $1`, [row?.id as number]);
         expect({ role, table, rows: rows.length }).toEqual({ role, table, rows: 0 });
       }

@@ -1,5 +1,15 @@
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,6 +28,12 @@ export function temporaryFolder(): string {
 /** The caller removes it. */
 export function unownedFolder(): string {
   return mkdtempSync(join(tmpdir(), "lethe-server-"));
+}
+
+/** All files below a folder, one after another. */
+export function allBytes(folder: string): Buffer {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name));
+  return Buffer.concat(files.filter((path) => statSync(path).isFile()).map((path) => readFileSync(path)));
 }
 
 /** Puts a data folder with an empty database at this path. */

@@ -12,6 +12,7 @@ import { type PostgresServer, startPostgres } from "./postgres.ts";
 import { countedOf, makeReport, runningWindow, type Sent, YEAR_TASK } from "./recount.ts";
 import { ADMIN_TOKEN } from "./service.ts";
 import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import type { ShiftedClock } from "./shifted-clock.ts";
 
 /** Windows of months, so that nothing happens by the clock. */
 export const MONTHS_TASK: Task = { ...YEAR_TASK, ticks: 2 };
@@ -22,7 +23,7 @@ const random = randomnessFrom(globalThis.crypto);
 /** An empty database, and processes on it, which end with the test. */
 export interface Processes {
   readonly keyFile: string;
-  start(role: "all" | "intake" | "tally"): Promise<ServiceProcess>;
+  start(role: "all" | "intake" | "tally", clock?: ShiftedClock): Promise<ServiceProcess>;
   openDatabase(): Promise<Database>;
 }
 
@@ -40,10 +41,13 @@ function processesOn(databaseUrl: string): Processes {
   const keyFile = join(temporaryFolder(), "keys");
   return {
     keyFile,
-    start: async (role) => {
+    start: async (role, clock) => {
       const keys = { keyFile, adminToken: ADMIN_TOKEN, threads: 1, keysAhead: 40, leaseSeconds: 2 };
       const common = { role, databaseUrl, host: "127.0.0.1", port: 0 };
-      const started = await startServiceProcess(role === "intake" ? common : { ...common, ...keys });
+      const started = await startServiceProcess(
+        role === "intake" ? common : { ...common, ...keys },
+        clock && { clock },
+      );
       onTestFinished(() => started.kill().catch(() => undefined));
       return started;
     },

@@ -145,7 +145,7 @@ export async function requireErased(
   task: KnownTask,
   window: number,
 ): Promise<void> {
-  for (const table of ["reports", "uncounted", "devices", "addresses", "tallies"]) {
+  for (const table of ["reports", "uncounted", "devices", "tallies"]) {
     expect({ table, rows: await rowsOf(database, table, task.name, window) }).toEqual({ table, rows: 0 });
   }
   expect(windowsIn(keyFile, task.name)).not.toContain(window);

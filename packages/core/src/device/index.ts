@@ -1,6 +1,7 @@
 /** What a device needs of core, and nothing else: an SDK loads all of this, but for ElGamal and what two servers need, which follow on demand. */
 
 export { LetheError, type LetheErrorCode } from "../error.ts";
+export { headerOf, requireHeader } from "../header.ts";
 export { decodeBase64url, decodeBase64urlOf, encodeBase64url } from "../message/base64url.ts";
 export {
   DEVICE_BYTES,
@@ -18,7 +19,8 @@ export {
   SIGNATURE_BYTES,
   type SignedManifest,
 } from "../message/manifest.ts";
-export { isProblemCode, type ProblemCode } from "../message/problem-code.ts";
+export { isFinal, isProblemCode, type ProblemCode } from "../message/problem-code.ts";
+export { requireNoRedirect } from "../message/redirect.ts";
 export { encodeReport, reportBytes } from "../message/report.ts";
 export type { Metric, Task } from "../message/task.ts";
 export { type Randomness, randomnessFrom, withBufferedRandomness } from "../randomness/randomness.ts";
@@ -26,7 +28,7 @@ export { uniformBelow } from "../randomness/uniform.ts";
 export { join } from "../statistic/concatenation.ts";
 export type { Recorder } from "../statistic/recorder.ts";
 export type { DeviceSide, StatisticBytes } from "../statistic/statistic.ts";
-export { xof } from "../xof.ts";
+export { lengthPrefixed, xof } from "../xof.ts";
 export type { DeviceLayout, DeviceLayoutPart } from "./layout.ts";
 export { type DeviceEnrolment, readEnrolment, readManifest, readSignedManifest } from "./messages.ts";
 export { type DeviceProtocol, deviceProtocolOf, type TrustedKeys } from "./protocol.ts";

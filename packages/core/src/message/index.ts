@@ -24,6 +24,7 @@ export {
 export { parseManifest, parseSignedManifest } from "./parse-manifest.ts";
 export { PROBLEMS, type Problem, problemOf } from "./problem.ts";
 export { isProblemCode, type ProblemCode } from "./problem-code.ts";
+export { type Redirecting, redirectTarget, requireNoRedirect } from "./redirect.ts";
 export type {
   BucketFigure,
   Figure,

@@ -1,21 +1,23 @@
-/** What a service tells its clients; the other codes of errors stay inside. `problem.ts` has the words and statuses. */
-const PROBLEM_CODES = [
+/** A report that was refused with one of these is never taken: to send it again is of no use. */
+const FINAL_CODES = [
   "bad-encoding",
   "unauthorized",
-  "unknown-task",
   "unknown-device",
   "report-differs",
   "window-closed",
   "wrong-size",
   "wrong-type",
-  "bad-task",
-  "window-not-open",
-  "rate-limited",
-  "no-keys-left",
 ] as const;
+const OTHER_CODES = ["unknown-task", "bad-task", "window-not-open", "rate-limited", "no-keys-left"] as const;
 
-export type ProblemCode = (typeof PROBLEM_CODES)[number];
+/** What a service tells its clients; the other codes of errors stay inside. `problem.ts` has the words and statuses. */
+export type ProblemCode = (typeof FINAL_CODES | typeof OTHER_CODES)[number];
 
 export function isProblemCode(code: string): code is ProblemCode {
-  return PROBLEM_CODES.some((known) => known === code);
+  return [...FINAL_CODES, ...OTHER_CODES].some((known) => known === code);
+}
+
+/** Whether a report that was refused with this will never be taken. */
+export function isFinal(code: string): boolean {
+  return FINAL_CODES.some((known) => known === code);
 }

@@ -12,7 +12,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, { readonly status: number; r
   "wrong-type": { status: 415, title: "The body has the wrong type" },
   "bad-task": { status: 422, title: "The task cannot be run" },
   "window-not-open": { status: 425, title: "The window has not begun, or its release is not there yet" },
-  "rate-limited": { status: 429, title: "Too many requests from this address" },
+  "rate-limited": { status: 429, title: "Too many requests" },
   "no-keys-left": { status: 503, title: "No device keys are left for now" },
 };
 

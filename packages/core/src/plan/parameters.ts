@@ -1,7 +1,8 @@
+import { reportBytes } from "../message/report.ts";
 import { createDiscreteGaussian, gaussianEpsilon, serverNoiseEpsilon } from "../privacy/index.ts";
 import { statisticFor } from "../statistic/create.ts";
 import type { SchemeName, StatisticSpec } from "../statistic/index.ts";
-import { createTwoServerStatistic, type TwoServerSpec, wrappedBytes } from "../two-server/index.ts";
+import { createTwoServerStatistic, type TwoServerSpec, twoServerReportBytes } from "../two-server/index.ts";
 
 /** What a device would run, and what of the plan it attains. */
 export interface PlanParameters {
@@ -17,6 +18,7 @@ export interface PlanParameters {
   readonly localEpsilon: number;
   readonly standardError: number;
   readonly stateBytes: number;
+  /** What a device of a task with this statistic alone uploads, header included. */
   readonly reportBytes: number;
   readonly publicKeyBytes: number;
 }
@@ -39,14 +41,15 @@ export function parametersFor(
 }
 
 function parametersOnTwoServers(spec: TwoServerSpec, devices: number, delta: number): PlanParameters {
-  const { answers, answerOf, bytes, estimate, localEpsilon, serverNoise = [] } = createTwoServerStatistic(spec);
+  const statistic = createTwoServerStatistic(spec);
+  const { answers, bytes, estimate, localEpsilon, serverNoise = [] } = statistic;
   const counted = spec.noise === "servers" ? serverNoise.map((each) => serverNoiseEpsilon(spec, each, delta)) : [];
   return {
     scheme: "elgamal",
     localEpsilon: spec.noise === "servers" ? Math.max(...counted) : localEpsilon(),
     standardError: estimate(new Array<number>(answers).fill(0), devices)[0]?.standardError ?? Number.NaN,
     stateBytes: bytes.state,
-    reportBytes: wrappedBytes(answerOf.length),
+    reportBytes: twoServerReportBytes([{ statistic }]),
     publicKeyBytes: bytes.publicKey,
   };
 }
@@ -73,7 +76,7 @@ function parametersOn(scheme: SchemeName, spec: StatisticSpec, devices: number, 
     localEpsilon,
     standardError: first?.standardError ?? Number.NaN,
     stateBytes: device.bytes.state,
-    reportBytes: device.bytes.report,
+    reportBytes: reportBytes([{ device }]),
     publicKeyBytes: device.bytes.publicKey,
   };
 }

@@ -1,4 +1,4 @@
-import { type Metric, statisticsOf, type Task } from "../message/index.ts";
+import { layoutOf, type Metric, reportBytes, statisticsOf, type Task } from "../message/index.ts";
 import {
   type Answers,
   aggregateCharge,
@@ -61,6 +61,7 @@ export interface TaskPlan {
   readonly total: TotalCost;
   readonly parameters: readonly (PlanParameters & { readonly metrics: readonly string[] })[];
   readonly stateBytes: number;
+  /** What a device uploads, header included: the service takes no other length. */
   readonly reportBytes: number;
 }
 
@@ -93,9 +94,7 @@ export function planTask(
     parameters,
     stateBytes: parameters.reduce((sum, { stateBytes }) => sum + stateBytes, 0),
     reportBytes:
-      task.mode === "two-server"
-        ? twoServerReportBytes(twoServerLayoutOf(task))
-        : parameters.reduce((sum, { reportBytes }) => sum + reportBytes, 0),
+      task.mode === "two-server" ? twoServerReportBytes(twoServerLayoutOf(task)) : reportBytes(layoutOf(task)),
   };
 }
 

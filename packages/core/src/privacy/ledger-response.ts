@@ -46,11 +46,7 @@ export function chooseLedgerBits(epsilons: readonly number[]): number {
     });
     if (good) return bits;
   }
-  const least = epsilons.reduce((low, epsilon) => Math.min(low, epsilon));
-  const most = epsilons.reduce((high, epsilon) => Math.max(high, epsilon));
-  throw new RangeError(
-    `no ledger of up to ${MOST_BITS} bits a slot meets every localEpsilon (${least} to ${most}): bring them closer to 1`,
-  );
+  throw new RangeError(`no ledger of up to ${MOST_BITS} bits a slot meets every localEpsilon: bring them closer to 1`);
 }
 
 /** D of the comment above. */

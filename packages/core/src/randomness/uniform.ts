@@ -1,3 +1,4 @@
+import { requireWhole } from "../error.ts";
 import type { Randomness } from "./randomness.ts";
 
 /** The largest bound of `uniformBelow`: six bytes, exact in a double. */
@@ -9,9 +10,7 @@ const scratch = Array.from({ length: 7 }, (_, length) => new Uint8Array(length))
  * rejected values only, never on the one returned.
  */
 export function uniformBelow(random: Randomness, bound: number): number {
-  if (!Number.isInteger(bound) || bound < 1 || bound > LARGEST_BOUND) {
-    throw new RangeError(`a bound is from 1 to 2^48, not ${bound}`);
-  }
+  requireWhole("a bound", bound, 1, LARGEST_BOUND);
   const bits = bitLength(bound - 1);
   const bytes = scratch[Math.ceil(bits / 8)] as Uint8Array;
   const topMask = 0xff >> (8 * bytes.length - bits);

@@ -1,4 +1,4 @@
-import { LetheError, requireLength } from "../error.ts";
+import { LetheError, requireLength, requireWhole } from "../error.ts";
 import { headerOf, requireHeader } from "../header.ts";
 import type { Randomness } from "../randomness/index.ts";
 import type { DeviceSide } from "./statistic.ts";
@@ -119,9 +119,7 @@ function createRecorder<State>(
   return {
     record(metric = 0) {
       const state = unsealed();
-      if (!Number.isInteger(metric) || metric < 0 || metric >= machine.metrics) {
-        throw new RangeError(`metrics are numbered 0 to ${machine.metrics - 1}, there is no metric ${metric}`);
-      }
+      requireWhole("metric", metric, 0, machine.metrics - 1);
       if (eventsInTick >= allowed) return;
       // What needs no limit is not counted: the number would only lie in memory.
       if (Number.isFinite(allowed)) eventsInTick++;

@@ -76,12 +76,7 @@ export interface OpenedReport {
   readonly answers: readonly number[];
 }
 
-/** A window needs at least one tick, and counts events up to some number in each. */
-export function requireWhole(what: string, value: number, least: number, most: number): void {
-  if (!Number.isInteger(value) || value < least || value > most) {
-    throw new RangeError(`${what} is a whole number from ${least} to ${most}, not ${value}`);
-  }
-}
+export { requireWhole } from "../error.ts";
 
 /** Looks at all of these 32-bit integers, wherever one is no bit. */
 export function areBits(values: readonly number[]): boolean {

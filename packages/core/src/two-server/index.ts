@@ -39,6 +39,5 @@ export {
   REPORT_ID_BYTES,
   WRAPPING_BYTES,
   type WrappingKeys,
-  wrappedBytes,
   wrapReport,
 } from "./wrapping.ts";

@@ -2,7 +2,7 @@ import { LetheError } from "../error.ts";
 import { HASH_BYTES } from "../message/manifest.ts";
 import { bytesOfParts, decodeParts, encodeParts } from "../message/parts.ts";
 import { KEYS, type ServerRole } from "./shared-bit.ts";
-import { halfBytes, type TwoServerLayout } from "./task-layout.ts";
+import { halfBytes, type TwoServerStatistics } from "./task-layout.ts";
 import { REPORT_ID_BYTES, WRAPPING_BYTES, WRAPPING_KEY_BYTES } from "./wrapping.ts";
 
 const POINT_BYTES = 32;
@@ -39,13 +39,14 @@ export interface TwoServerReport extends Readonly<Record<ServerRole, Uint8Array>
   readonly report: Uint8Array;
 }
 
-const reportLengths = (layout: TwoServerLayout): number[] => [
+const reportLengths = (layout: TwoServerStatistics): number[] => [
   REPORT_ID_BYTES,
   halfBytes(layout, "leader") + WRAPPING_BYTES,
   halfBytes(layout, "helper") + WRAPPING_BYTES,
 ];
 
-export function twoServerReportBytes(layout: TwoServerLayout): number {
+/** Every report of a task of two servers has this many bytes. */
+export function twoServerReportBytes(layout: TwoServerStatistics): number {
   return reportLengths(layout).reduce((sum, length) => sum + length, 2 + HASH_BYTES);
 }
 
@@ -58,7 +59,7 @@ export function encodeTwoServerReport(
 
 /** Only what everybody can see is checked: size, version, kind, manifest. */
 export function decodeTwoServerReport(
-  layout: TwoServerLayout,
+  layout: TwoServerStatistics,
   manifestHash: Uint8Array,
   bytes: Uint8Array,
 ): TwoServerReport {

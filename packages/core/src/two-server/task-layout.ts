@@ -50,12 +50,15 @@ function namesOf(metrics: readonly { readonly name: string }[]): string[] {
   return metrics.map(({ name }) => name);
 }
 
+/** What the sizes of messages follow from. */
+export type TwoServerStatistics = readonly Pick<TwoServerPart, "statistic">[];
+
 /** Bits that a report shares. */
-function sharedBits(layout: TwoServerLayout): number {
+function sharedBits(layout: TwoServerStatistics): number {
   return layout.reduce((sum, { statistic }) => sum + statistic.answerOf.length, 0);
 }
 
 /** Of a server's half of a report, before it is wrapped. */
-export function halfBytes(layout: TwoServerLayout, role: ServerRole): number {
+export function halfBytes(layout: TwoServerStatistics, role: ServerRole): number {
   return sharedBits(layout) * HALF_BYTES[role];
 }

@@ -4,7 +4,7 @@ import { LetheError, requireLength } from "../error.ts";
 import type { Randomness } from "../randomness/index.ts";
 import { join } from "../statistic/concatenation.ts";
 import { asciiBytes, lengthPrefixed, xof } from "../xof.ts";
-import { HALF_BYTES, type ServerRole, splitSharedBits } from "./shared-bit.ts";
+import { type ServerRole, splitSharedBits } from "./shared-bit.ts";
 
 /** What a half of a report belongs to: under anything else it cannot be unwrapped. */
 export interface HalfBinding {
@@ -31,11 +31,6 @@ type RecipientKey = Parameters<typeof suite.open>[0]["recipientKey"];
 
 /** What a half grows by. */
 export const WRAPPING_BYTES: number = WRAPPING_KEY_BYTES + TAG_BYTES;
-
-/** What a device sends of so many shared bits: the report's id, and both halves, in each of which the ephemeral elements are. */
-export function wrappedBytes(bits: number): number {
-  return REPORT_ID_BYTES + 2 * WRAPPING_BYTES + bits * (HALF_BYTES.leader + HALF_BYTES.helper);
-}
 
 /** A server's keys for the halves of one window; they die with the window's secret. */
 export interface WrappingKeys {

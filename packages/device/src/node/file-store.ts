@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -15,14 +16,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LetheError } from "@lethe/core/error";
 import type { Store } from "../store/store.ts";
 import { takeLock } from "./lock-file.ts";
+import { endWithdrawal, isWithdrawn, type Ticket, takeTicket, withdraw } from "./withdrawal.ts";
 
 const RETRY_MILLISECONDS = 1_000;
+const WIPE_MILLISECONDS = 50;
+const MOST_WAIT_MILLISECONDS = 30_000;
 /** Far above any record, far below what would exhaust the memory of a program that merely wants to count. */
 const LARGEST_RECORD = 64 * 2 ** 20;
 
 /**
  * Keeps the record in a folder of its own, which is made if it is not there: `record`, exactly its bytes, beside `lock`. Only
  * the user may read them. One process writes at a time; the others wait, and take over within a second or so of its end.
+ * `wipe` ends all of them, within a second or so.
  *
  * All or nothing: a new record is written beside the old one and renamed over it. File systems and disks keep the blocks of
  * the old one for as long as they please, so nothing is gained by overwriting it: versions must be indistinguishable anyway.
@@ -34,14 +39,25 @@ export function fileStore(folder: string): Store {
   if (folder === "") throw new TypeError("the folder of a file store has no name");
   // Where it is now, even if the program changes its working folder later.
   const files = filesIn(resolve(folder));
+  let isLocked = false;
   return {
-    lock: (signal) => lock(files, signal),
+    lock: async (signal, onWithdrawn) => {
+      const release = await lock(files, signal, onWithdrawn);
+      isLocked = release !== undefined;
+      return (
+        release &&
+        (async () => {
+          isLocked = false;
+          await release();
+        })
+      );
+    },
     load: async () => explained(files, "read", () => load(files)),
     save: async (record, { durable }) => {
       if (record.length > LARGEST_RECORD) throw new RangeError(`a record has at most ${LARGEST_RECORD} bytes`);
       explained(files, "written", () => save(files, record, durable));
     },
-    wipe: async () => explained(files, "wiped", () => wipe(files)),
+    wipe: async () => (isLocked ? explained(files, "wiped", () => removeRecord(files)) : wipeAfterOthers(files)),
     close: async () => {},
   };
 }
@@ -59,14 +75,77 @@ function filesIn(folder: string): Files {
   return { folder, record, unfinished: `${record}.new`, lock: join(folder, "lock") };
 }
 
-async function lock(files: Files, signal: AbortSignal): Promise<(() => Promise<void>) | undefined> {
-  while (!signal.aborted) {
-    const release = explained(files, "locked", () => tryLock(files));
-    if (release) return async () => explained(files, "unlocked", release);
-    // Without a reference: a program that has nothing left but to wait for another may end.
-    await sleep(RETRY_MILLISECONDS, undefined, { ref: false, signal }).catch(() => undefined);
+type OnWithdrawn = Parameters<Store["lock"]>[1];
+
+/** Also undefined if consent is withdrawn while this waits. */
+async function lock(
+  files: Files,
+  signal: AbortSignal,
+  onWithdrawn: OnWithdrawn,
+): Promise<(() => Promise<void>) | undefined> {
+  let ticket: Ticket | undefined;
+  try {
+    while (!signal.aborted) {
+      const release = explained(files, "locked", () => tryLock(files));
+      if (ticket?.isValid() === false) {
+        release?.();
+        void onWithdrawn?.();
+        return undefined;
+      }
+      if (release) return hold(files, release, onWithdrawn);
+      ticket ??= explained(files, "locked", () => takeTicket(files.folder));
+      // Without a reference: a program that has nothing left but to wait for another may end.
+      await sleep(RETRY_MILLISECONDS, undefined, { ref: false, signal }).catch(() => undefined);
+    }
+    return undefined;
+  } finally {
+    ticket?.remove();
   }
-  return undefined;
+}
+
+/** Looks for a withdrawal until the lock is released. Completes an earlier withdrawal whose process was killed. */
+function hold(files: Files, release: () => void, onWithdrawn: OnWithdrawn): () => Promise<void> {
+  const { folder } = files;
+  try {
+    if (isWithdrawn(folder)) explained(files, "wiped", () => removeRecord(files));
+  } catch (error) {
+    release();
+    throw error;
+  }
+  const looking = setInterval(() => {
+    if (!isWithdrawn(folder)) return;
+    clearInterval(looking);
+    void onWithdrawn?.();
+  }, RETRY_MILLISECONDS).unref();
+  return async () => {
+    clearInterval(looking);
+    explained(files, "unlocked", release);
+  };
+}
+
+/**
+ * Removes the record at once. Then waits for the process that writes, which sees that consent is withdrawn and ends, and
+ * removes what that process wrote meanwhile. Throws if the process has not ended after 30 s: it is stopped, or runs an earlier
+ * version.
+ */
+async function wipeAfterOthers(files: Files): Promise<void> {
+  const { folder, lock: path } = files;
+  if (!existsSync(folder)) return;
+  explained(files, "wiped", () => {
+    withdraw(folder);
+    rmSync(files.record, { force: true });
+  });
+  for (let left = MOST_WAIT_MILLISECONDS; isWithdrawn(folder); left -= WIPE_MILLISECONDS) {
+    const release = explained(files, "wiped", () => tryLock(files));
+    if (release) {
+      explained(files, "wiped", () => removeRecord(files));
+      return explained(files, "unlocked", release);
+    }
+    if (left <= 0) {
+      throw new LetheError("bad-store", `${path} is still held: end the process that writes there, and withdraw again`);
+    }
+    await sleep(WIPE_MILLISECONDS);
+  }
 }
 
 function tryLock({ folder, lock: path, unfinished }: Files): (() => void) | undefined {
@@ -152,10 +231,11 @@ function removeIfPossible(path: string): void {
   }
 }
 
-/** On disk as well: who withdraws consent does not find the record again after a power failure. */
-function wipe({ folder, record, unfinished }: Files): void {
+/** On disk as well: who withdraws consent does not find the record again after a power failure. Called under the lock. */
+function removeRecord({ folder, record, unfinished }: Files): void {
   rmSync(record, { force: true });
   rmSync(unfinished, { force: true });
+  endWithdrawal(folder);
   syncFolder(folder);
 }
 

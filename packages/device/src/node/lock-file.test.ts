@@ -209,6 +209,18 @@ describe("while it is held", () => {
   });
 });
 
+it("a lock is free once its owner has ended, though nobody has waited for that process", async () => {
+  const path = lockIn(temporaryFolder());
+  const program = `console.log("release" in takeLock(${JSON.stringify(path)}), process.pid); setInterval(() => {}, 1e6);`;
+  // What `sleep` has not started it does not wait for: its child stays a zombie.
+  const { lines } = startProcess(program, "sh", "-c", '"$@" & exec sleep 1000', "sh");
+  const [isHeld, pid] = String((await lines.next()).value).split(" ");
+  expect(isHeld).toBe("true");
+  process.kill(Number(pid), "SIGKILL");
+  await vi.waitFor(() => expect(readFileSync(`/proc/${pid}/stat`, "utf8")).toContain(") Z "), 10_000);
+  expect(isTaken(takeLock(path))).toBe(true);
+});
+
 it("a process that holds a lock can end by itself", async () => {
   const { process: child } = startProcess(`takeLock(${JSON.stringify(lockIn(temporaryFolder()))});`);
   expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(0);

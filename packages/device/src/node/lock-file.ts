@@ -24,11 +24,11 @@ export interface Lock {
  * Containers that share a volume exclude one another, unless the owner stands still for 30 s; machines that share one do not.
  */
 export function takeLock(path: string): Lock | { readonly heldBy: string } {
-  const own: Owner = { pid: process.pid, started: startOf(process.pid) ?? "", namespace: ownNamespace() };
+  const own: Owner = { pid: process.pid, started: statOf(process.pid)?.started ?? "", namespace: ownNamespace() };
   const content = JSON.stringify({ ...own, nonce: randomBytes(8).toString("hex") });
   const prepared = `${path}.${randomBytes(8).toString("hex")}`;
-  writeFileSync(prepared, content, { mode: 0o600 });
   try {
+    writeFileSync(prepared, content, { mode: 0o600 });
     for (;;) {
       if (tryLink(prepared, path)) return hold(path, content);
       const found = read(path);
@@ -132,8 +132,8 @@ function isAlive({ pid, started }: Owner): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
-  const now = startOf(pid);
-  return now === undefined || started === "" || now === started;
+  const now = statOf(pid);
+  return now === undefined || (!now.hasEnded && (started === "" || now.started === started));
 }
 
 function isFresh(path: string): boolean {
@@ -150,10 +150,16 @@ function ownNamespace(): string {
   }
 }
 
-/** Field 22 of /proc/pid/stat, behind the name in parentheses, which may hold spaces. */
-function startOf(pid: number): string | undefined {
+/**
+ * What /proc/pid/stat tells, behind the name in parentheses, which may hold spaces: when the process began (field 22), and whether it has
+ * ended and only waits for its parent to notice (state Z or X, field 3). While another of its threads is still ending (field 20 counts
+ * them) it may still write.
+ */
+function statOf(pid: number): { readonly started: string; readonly hasEnded: boolean } | undefined {
   try {
-    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[19];
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+    const [state = "", started] = [fields[0], fields[19]];
+    return started === undefined ? undefined : { started, hasEnded: /^[ZX]$/.test(state) && Number(fields[17]) <= 1 };
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { LetheError } from "@lethe/core/error";
+import { join, LetheError } from "@lethe/core/device";
 import { peersOf, type TabPeers } from "./peers.ts";
 import type { Store } from "./store.ts";
 
@@ -20,6 +20,10 @@ function fail(cause: unknown): never {
  */
 export function indexedDbStore(name: string): Store & { readonly peers: TabPeers } {
   const scope = `lethe:${name}`;
+  /** Every tab that writes or waits holds this lock in shared mode: a tab that gets it alone knows that the others have ended. */
+  const consent = `${scope} consent`;
+  /** A message means that consent is withdrawn. Never closed: an application may withdraw after it closed everything else. */
+  const withdrawals = new BroadcastChannel(consent);
   const peers = peersOf(scope);
   let opening: Promise<IDBDatabase> | undefined;
   let database: IDBDatabase | undefined;
@@ -69,25 +73,29 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
 
   return {
     peers,
-    lock: (signal) =>
+    lock: (signal, onWithdrawn) =>
       new Promise<(() => Promise<void>) | undefined>((resolve, reject) => {
-        const held: Promise<void> = navigator.locks.request(
-          scope,
-          { signal },
-          () =>
-            new Promise<void>((release) => {
-              resolve(() => {
-                peers.stop();
-                release();
-                return held;
-              });
-            }),
+        withdrawals.onmessage = onWithdrawn ?? null;
+        const { locks } = navigator;
+        const held: Promise<void> = locks.request(consent, { signal, mode: "shared" }, () =>
+          locks.request(
+            scope,
+            { signal },
+            () =>
+              new Promise<void>((release) => {
+                resolve(() => {
+                  peers.stop();
+                  release();
+                  return held;
+                });
+              }),
+          ),
         );
         held.catch((error) => (signal.aborted ? resolve(undefined) : reject(error)));
       }).catch(fail),
     load: async () => {
       const found = await perform<Uint8Array[]>("readonly", "relaxed", (records) => records.getAll(parts()));
-      return found.length ? Uint8Array.from(found.flatMap((part) => [...part])) : undefined;
+      return found.length ? join(found) : undefined;
     },
     save: (record, { durable }) =>
       perform("readwrite", durable ? "strict" : "relaxed", (records) => {
@@ -98,16 +106,20 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
         }
         return removal;
       }),
-    wipe: () => {
-      peers.stop();
-      return perform("readwrite", "strict", (records) => records.delete(parts()));
-    },
+    wipe: () =>
+      new Promise<void>((resolve) => {
+        // The lock first: a tab that asks to share it from now on waits, and begins after this.
+        resolve(
+          navigator.locks.request(consent, () =>
+            perform<void>("readwrite", "strict", (records) => records.delete(parts())),
+          ),
+        );
+        withdrawals.postMessage(0);
+      }).catch(fail),
     close: async () => {
+      withdrawals.onmessage = null;
       peers.close();
-      await opening?.then(
-        (open) => open.close(),
-        () => {},
-      );
+      await opening?.then(forget, forget);
     },
   };
 }

@@ -23,7 +23,7 @@ export interface TabPeers extends Peers {
 export function peersOf(channelName: string): TabPeers {
   const channel = new BroadcastChannel(channelName);
   const life = new AbortController();
-  const self = crypto.getRandomValues(new Uint32Array(4)).join();
+  const self = crypto.randomUUID();
   const kept: (readonly [name: string, times: number])[] = [];
   let oldest = 0;
   /** By sender, the number that comes next. */

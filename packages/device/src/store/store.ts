@@ -6,8 +6,11 @@ export interface Store {
   /**
    * Resolves when this is the only writer, with what ends that again; undefined once `signal` is aborted. Of several tabs
    * or processes one writes at a time, the others wait for it to end, however it ends.
+   *
+   * When another tab or process calls `wipe`, the store calls `onWithdrawn` of the one that writes and of those that wait. It
+   * aborts the signal, and resolves when nothing is in progress and the lock is released.
    */
-  lock(signal: AbortSignal): Promise<(() => Promise<void>) | undefined>;
+  lock(signal: AbortSignal, onWithdrawn?: () => Promise<void> | undefined): Promise<(() => Promise<void>) | undefined>;
   /** The last record that was saved. Undefined if there is none. Called by the writer only. */
   load(): Promise<Uint8Array | undefined>;
   /**
@@ -15,7 +18,10 @@ export interface Store {
    * returns: a page that closes has no time to wait. With `durable`, it has reached the disk when this resolves.
    */
   save(record: Uint8Array, how: { readonly durable: boolean }): Promise<void>;
-  /** Removes the record. */
+  /**
+   * Ends all others that write or wait to write, then removes the record: none of them saves once this has resolved. Called by
+   * one that neither writes nor waits.
+   */
   wipe(): Promise<void>;
   /** How those that wait hand events to the one that writes. Absent where they cannot: then their events are dropped. */
   readonly peers?: Peers;

@@ -32,13 +32,14 @@ const MOST_TASK_BYTES = 1_000_000;
 
 /** What the operator asks, with the admin token. */
 export function adminRoutes(
-  { database, tasks, now }: ApiParts,
+  { database, tasks, clock }: ApiParts,
   admin: Admin,
   { requireUploadOpen, status }: WindowLookup,
 ): Route<unknown>[] {
   const { agreements } = admin;
+  const requireRoom = (): void => database.guard?.requireRoom();
   return [
-    ...(agreements ? agreementRoutes(agreements) : []),
+    ...(agreements ? agreementRoutes(agreements, requireRoom) : []),
     route({
       method: "GET",
       path: "/v1/tasks",
@@ -49,7 +50,7 @@ export function adminRoutes(
       refusals: ["unauthorized", "bad-encoding"],
       handle: async () =>
         json(200, {
-          tasks: tasks.names().map((name) => summarize(tasks.versions(name), now())),
+          tasks: tasks.names().map((name) => summarize(tasks.versions(name), clock.guess())),
           ...(agreements && { agreed: await agreements.open() }),
         }),
     }),
@@ -65,6 +66,7 @@ export function adminRoutes(
         201: { description: "its manifest", schema: schemas.signedManifest },
       },
       refusals: ["unauthorized", "bad-encoding", "wrong-size", "wrong-type", "bad-task"],
+      before: requireRoom,
       handle: async ({ body }) => {
         const { version, isNew } = await admin.createTask(parseTask(textOf(body)));
         return { status: isNew ? 201 : 200, body: encodeSignedManifest(version.signed) };
@@ -89,7 +91,7 @@ export function adminRoutes(
   ];
 }
 
-function agreementRoutes({ add, withdraw }: Agreements): Route<unknown>[] {
+function agreementRoutes({ add, withdraw }: Agreements, requireRoom: () => void): Route<unknown>[] {
   const agreeing = route({
     method: "POST",
     path: "/v1/agreements",
@@ -99,6 +101,7 @@ function agreementRoutes({ add, withdraw }: Agreements): Route<unknown>[] {
     body: { type: "application/json", most: MOST_TASK_BYTES, schema: schemas.task },
     answers: { 200: { description: "agreed, to the task as this helper runs it" } },
     refusals: ["unauthorized", "bad-encoding", "wrong-size", "wrong-type", "bad-task"],
+    before: requireRoom,
     handle: async ({ body }) => {
       const asked = parseTask(textOf(body));
       const { task, version, mode } = asked;

@@ -1,3 +1,4 @@
+import type { ServiceClock } from "../clock/clock.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { Database } from "../storage/database.ts";
 import type { TaskRegistry } from "../storage/tasks.ts";
@@ -12,8 +13,7 @@ export interface ApiParts {
   readonly database: Database;
   readonly tasks: TaskRegistry;
   readonly metrics: Metrics;
-  /** Unix seconds. */
-  readonly now: () => number;
+  readonly clock: ServiceClock;
 }
 
 /** The endpoints, as docs/wire-format.md has them: what devices ask and what the operator asks where somebody answers them. */
@@ -22,7 +22,7 @@ export function createApi({
   admin,
   ...parts
 }: ApiParts & { intake?: Intake; admin?: Admin }): Route<unknown>[] {
-  const lookup = createWindowLookup(parts.database, parts.tasks, parts.now);
+  const lookup = createWindowLookup(parts.database, parts.tasks, parts.clock);
   return [
     manifestRoute(parts, lookup),
     ...(intake ? deviceRoutes(parts, intake, lookup) : []),

@@ -20,7 +20,7 @@ import type { WindowLookup } from "./window-lookup.ts";
 const MOST_ENROLMENT_BYTES = 65_536;
 const ROLE = "tally";
 
-export function manifestRoute({ now }: ApiParts, { firstVersion, versionIn }: WindowLookup): Route<unknown> {
+export function manifestRoute({ clock }: ApiParts, { firstVersion, versionIn }: WindowLookup): Route<unknown> {
   return route({
     method: "GET",
     path: "/v1/tasks/{task}",
@@ -31,7 +31,7 @@ export function manifestRoute({ now }: ApiParts, { firstVersion, versionIn }: Wi
     refusals: ["bad-encoding", "unknown-task", "window-closed"],
     handle: async ({ parameters: { task, window } }) => {
       const { manifest } = firstVersion(task);
-      const running = Math.max(windowAt(manifest, now()), manifest.fromWindow);
+      const running = Math.max(windowAt(manifest, clock.guess()), manifest.fromWindow);
       const { signed } = versionIn({ task, window: window ?? running });
       return { status: 200, body: encodeSignedManifest(signed) };
     },
@@ -70,7 +70,10 @@ export function deviceRoutes(
         "rate-limited",
         "no-keys-left",
       ],
-      before: requireEnrolmentOpen,
+      before: (at) => {
+        requireEnrolmentOpen(at);
+        database.guard?.requireRoom();
+      },
       handle: async ({ parameters, body, bearer, address }) => {
         await intake.admit({ ...parameters, address, bearer, attestation: attestationIn(body) });
         const window = await windowOf(parameters.task, parameters.window);
@@ -106,7 +109,10 @@ export function deviceRoutes(
         "window-not-open",
         "rate-limited",
       ],
-      before: requireUploadOpen,
+      before: (at) => {
+        requireUploadOpen(at);
+        database.guard?.requireRoom();
+      },
       handle: async ({ parameters, body, bearer }) => {
         const device = decodeBase64urlOf("device", DEVICE_BYTES, parameters.device);
         if (bearer === undefined) throw new LetheError("unauthorized", "a report takes the device's upload token");

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Receipt } from "../intake/upload.ts";
 import type { Backlog } from "../storage/backlog.ts";
+import { within } from "../within.ts";
 
 /** What an operator watches. No label ever holds a device id, an address, or anything found by opening a report. */
 export interface Metrics {
@@ -13,13 +14,19 @@ export interface Metrics {
   /** The tally looked around, and all went well; or not. */
   looked(): void;
   failed(): void;
+  /** From now on tells whether the clock is in doubt. */
+  watchClock(isInDoubt: () => boolean): void;
   /** From now on tells what waits to be done, as a scrape finds it. */
   watch(backlog: () => Promise<Backlog>): void;
+  /** From now on tells how much room the disk of an embedded database has. */
+  watchDisk(room: () => { readonly freeBytes: number; readonly isLow: boolean }): void;
   text(): Promise<string>;
 }
 
 /** Whoever asks often costs the database little. */
 const BACKLOG_AGE_MS = 1000;
+/** A database that does not answer by then leaves its figures out. */
+const BACKLOG_LIMIT_MS = 5000;
 
 export function createMetrics(): Metrics {
   const registers = [new Registry()];
@@ -45,8 +52,11 @@ export function createMetrics(): Metrics {
   let lastLook: Gauge | undefined;
   let measure = async (): Promise<void> => undefined;
   let measuredAt = Number.NEGATIVE_INFINITY;
+  let room = (): { readonly freeBytes: number; readonly isLow: boolean } => ({ freeBytes: Number.NaN, isLow: false });
   const failures = counter("lethe_tally_failures_total", "Times that the tally looked around and something failed");
   const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
+  const free = gauge("lethe_disk_free_bytes", "What is free on the disk of an embedded database");
+  const low = gauge("lethe_disk_low", "1 while so little is free that nothing new is stored");
   return {
     request: (method, route, status, seconds) => {
       const ofRoute = known.get(route) ?? new Map<string, { observe(seconds: number): void }[]>();
@@ -63,6 +73,16 @@ export function createMetrics(): Metrics {
     finished: (outcome) => windows.inc({ outcome }),
     looked: () => lastLook?.setToCurrentTime(),
     failed: () => failures.inc(),
+    watchClock: (isInDoubt) => {
+      new Gauge({
+        name: "lethe_clock_in_doubt",
+        help: "1 while the clock is in doubt, and nothing is closed, released or erased",
+        registers,
+        collect() {
+          this.set(isInDoubt() ? 1 : 0);
+        },
+      });
+    },
     watch: (backlog) => {
       lastLook = gauge(
         "lethe_tally_last_look_seconds",
@@ -75,11 +95,17 @@ export function createMetrics(): Metrics {
         ["windows", gauge("lethe_windows_overdue", "Windows past their closing time and not released")],
       ];
       measure = async () => {
-        const found = await backlog().catch(() => undefined);
+        const found = await within(BACKLOG_LIMIT_MS, backlog()).catch(() => undefined);
         for (const [name, series] of gauges) series.set(found?.[name] ?? Number.NaN);
       };
     },
+    watchDisk: (look) => {
+      room = look;
+    },
     text: async () => {
+      const { freeBytes, isLow } = room();
+      free.set(freeBytes);
+      low.set(isLow ? 1 : 0);
       if (performance.now() - measuredAt > BACKLOG_AGE_MS) {
         measuredAt = performance.now();
         await measure();

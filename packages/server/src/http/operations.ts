@@ -1,5 +1,6 @@
 import { LetheError } from "@lethe/core/error";
 import type { FastifyInstance } from "fastify";
+import { ClockInDoubt } from "../clock/doubt.ts";
 import { HelperUnavailable } from "../peer/client.ts";
 import { Unavailable } from "../storage/database.ts";
 import type { Metrics } from "./metrics.ts";
@@ -28,6 +29,8 @@ export function addOperations(
 
 /** In one line, and nothing that the database or a library put into words. */
 export function reasonOf(error: Error): string {
-  if (error instanceof LetheError || error instanceof HelperUnavailable) return `${error.code}: ${error.message}`;
+  if (error instanceof LetheError || error instanceof HelperUnavailable || error instanceof ClockInDoubt) {
+    return `${error.code}: ${error.message}`;
+  }
   return error instanceof Unavailable ? error.advice : "the last round failed: see the log";
 }

@@ -1,4 +1,5 @@
 import { LetheError } from "@lethe/core/error";
+import { ClockInDoubt } from "../clock/doubt.ts";
 import { createNews } from "../news.ts";
 import { openRequest, type PeerRequest, requireSameTime, sealAnswer, sealRefusal } from "../peer/envelope.ts";
 import { ANSWERS, type HelperParts } from "../peer/helper.ts";
@@ -26,6 +27,10 @@ export function peerRoute(parts: HelperParts): Route<unknown> {
     body: { type: "application/octet-stream", most: MOST_BYTES },
     answers: { 200: { description: "an answer or a refusal, authenticated" } },
     refusals: ["bad-encoding", "unauthorized", "wrong-size", "wrong-type"],
+    // Finishing a window takes little room, and makes some.
+    before: ({ operation }) => {
+      if (operation !== "finish") parts.database.guard?.requireRoom();
+    },
     handle: async ({ parameters: { operation, task, window }, body }) => {
       let request: PeerRequest | undefined;
       try {
@@ -34,7 +39,10 @@ export function peerRoute(parts: HelperParts): Route<unknown> {
         const answer = await ANSWERS[operation](parts, task, window, request.payload);
         if (news.over(`${operation} ${task} `)) parts.log.info({ operation, task }, "answers the leader again");
         return { status: 200, body: sealAnswer(secret, request.mac, answer) };
-      } catch (error) {
+      } catch (thrown) {
+        // The leader's operator reads why it waits.
+        const error =
+          thrown instanceof ClockInDoubt ? new LetheError(thrown.code, `at the helper ${thrown.message}`) : thrown;
         if (!(error instanceof LetheError)) throw error;
         note(operation, task, window, error);
         // Who does not have the secret cannot be told under it.

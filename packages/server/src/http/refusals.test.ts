@@ -485,6 +485,48 @@ describe("a request that has no body", () => {
     const request = { method: "GET", path: `/v1/tasks/${task.name}`, headers: { "content-length": "2" }, body: "{}" };
     await expectProblem(await requestRaw(service.url, request), "wrong-size");
   });
+
+  it.each([
+    "GET /healthz",
+    "GET /metrics",
+    "POST /healthz",
+    "PUT /nowhere",
+    "DELETE /v1/tasks",
+    "OPTIONS /v1/tasks/exact",
+    "GET /v1/tasks/exact",
+    "HEAD /v1/tasks/exact/releases",
+    "GET /%zz",
+  ])(
+    "is cut off if one comes without end: %s",
+    async (line) => {
+      const piece = "x".repeat(65_536);
+      for (const [header, frame] of [
+        ["Transfer-Encoding: chunked", `10000\r\n${piece}\r\n`],
+        ["Transfer-Encoding: chunked\r\nContent-Type: application/octet-stream", `10000\r\n${piece}\r\n`],
+        ["Content-Length: 1000000000000", piece],
+        ["Expect: nothing\r\nContent-Length: 1000000000000", piece],
+      ]) {
+        const { socket, answered } = await openConnection(service.url);
+        // A quarter of a megabyte, and no more: it is the service that must end this.
+        socket.write(`${line} HTTP/1.1\r\nHost: test\r\n${header}\r\n\r\n`);
+        for (let i = 0; i < 4; i++) socket.write(frame as string);
+        const answer = await answered;
+        if (answer !== "") expect([400, 413, 417]).toContain(parseResponse(answer).status);
+      }
+      // Long before the service would close a connection on which nothing happens.
+    },
+    25_000,
+  );
+
+  it("is answered if a short one comes where nobody looks at it", async () => {
+    const request = {
+      method: "POST",
+      path: "/nowhere",
+      headers: { "content-length": "65536" },
+      body: "x".repeat(65_536),
+    };
+    expect((await requestRaw(service.url, request)).status).toBe(404);
+  });
 });
 
 it("nothing of all this was answered with a 5xx, and every refusal is counted", async () => {

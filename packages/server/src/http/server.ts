@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import { isToken } from "../intake/token.ts";
 import { Unavailable } from "../storage/database.ts";
 import type { Metrics } from "./metrics.ts";
+import { limitPipelining } from "./pipelining.ts";
 import type { Route } from "./route.ts";
 
 export interface HttpOptions {
@@ -22,11 +23,16 @@ export interface HttpOptions {
   readonly onRefused: (task: string, window: number, code: ProblemCode) => void;
   /** A task that is not known may just have been made by another process. */
   readonly lookForTask: (task: string) => Promise<void> | undefined;
+  /** How long a client may leave its answers unread, or ask nothing; by default 30 seconds. */
+  readonly silenceMilliseconds?: number;
 }
 
 const REQUEST_TIMEOUT_MS = 60_000;
+const SILENCE_MS = 30_000;
 /** A longer body that was refused is not read to its end: the connection closes. */
 const MOST_DRAINED = 16_000_000;
+/** The same of what comes to a path that takes no body, or to none. */
+const MOST_IGNORED = 65_536;
 const RETRY_AFTER_SECONDS: Partial<Record<ProblemCode, number>> = { "rate-limited": 5, "no-keys-left": 1 };
 
 const UNAVAILABLE_RETRY_SECONDS = 5;
@@ -48,6 +54,9 @@ declare module "fastify" {
   interface FastifyRequest {
     checked: Checked | null;
   }
+  interface FastifyContextConfig {
+    takesBody?: boolean;
+  }
 }
 
 /** Serves the routes. Every refusal is a problem of the one table; nothing a client sends ends in a 5xx of its own making. */
@@ -56,17 +65,22 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     // Only the proxy in front: entries before its own are what a client claims.
     trustProxy: options.trustProxy ? (_address: string, hop: number) => hop === 0 : false,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: options.silenceMilliseconds ?? SILENCE_MS,
     // Requests are logged below, without their paths: those hold device ids, which belong in no log.
     logger: false,
     forceCloseConnections: "idle",
     return503OnClosing: false,
     frameworkErrors: (_error, _request, reply) => {
+      reply.header("connection", "close");
       sendProblem(reply as unknown as FastifyReply, "bad-encoding", "the path cannot be read");
     },
     clientErrorHandler: (_error, socket) => {
       if (socket.writable) socket.end(UNREADABLE);
     },
   });
+  limitPipelining(app.server);
+  // Node itself would read what follows without end.
+  app.server.on("checkExpectation", (_request, response) => response.writeHead(417, { connection: "close" }).end());
   app.removeAllContentTypeParsers();
   // Types that are named are found at once; others are parsed before they match the star.
   app.addContentTypeParser("application/octet-stream", readBytes);
@@ -74,6 +88,13 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     app.addContentTypeParser(type, { parseAs: "buffer" }, (_request, body, done) => done(null, body));
   }
   app.decorateRequest("checked", null);
+  app.addHook("onRequest", (request, reply, done) => {
+    const isIgnored = request.routeOptions.config?.takesBody !== true;
+    if (isIgnored && !isShorter(request, MOST_IGNORED)) {
+      reply.header("connection", "close");
+      done(new LetheError("wrong-size", "this request has no body"));
+    } else done();
+  });
   for (const route of options.routes) addRoute(app, options, route);
   for (const path of new Set(options.routes.filter(({ anyOrigin }) => anyOrigin).map(pathOf))) {
     app.options(path, (_request, reply) => preflight(reply));
@@ -103,8 +124,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     // What devices ask of a window: to be enrolled, to report.
     if (route?.anyOrigin && isOfWindow(parameters)) options.onRefused(parameters.task, parameters.window, refusal.code);
     // What is left of the body is read and dropped, but not without end.
-    const { "content-length": length = 0, "transfer-encoding": chunked } = request.headers;
-    if (Number(length) > MOST_DRAINED || chunked !== undefined) reply.header("connection", "close");
+    if (!isShorter(request, MOST_DRAINED)) reply.header("connection", "close");
     return sendProblem(reply, refusal.code, refusal.detail);
   });
   return app;
@@ -127,6 +147,11 @@ function readBytes(
   payload.on("error", () => done(new LetheError("bad-encoding", "the request cannot be read")));
 }
 
+/** By its headers, which may leave its length open: then it has no end. */
+function isShorter({ headers }: FastifyRequest, bytes: number): boolean {
+  return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) <= bytes;
+}
+
 function isOfTask(parameters: unknown): parameters is { readonly task: string } {
   return typeof (parameters as { task?: unknown } | undefined)?.task === "string";
 }
@@ -145,6 +170,7 @@ function addRoute(app: FastifyInstance, { adminToken, lookForTask }: HttpOptions
   app.route({
     method: route.method,
     url: pathOf(route),
+    config: { takesBody: route.body !== undefined },
     bodyLimit: route.body && "most" in route.body ? route.body.most : MOST_DRAINED,
     onRequest: (request, reply, done) => {
       const state: Checked = { route };

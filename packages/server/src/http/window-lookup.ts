@@ -1,5 +1,6 @@
 import { LetheError } from "@lethe/core/error";
 import type { Task, WindowState, WindowStatus } from "@lethe/core/message";
+import type { ServiceClock } from "../clock/clock.ts";
 import type { Database } from "../storage/database.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import { findWindow, refusalsOf, type WindowRow } from "../storage/windows.ts";
@@ -17,12 +18,13 @@ export interface WindowLookup {
   firstVersion(task: string): TaskVersion;
   /** The version a window runs under. */
   versionIn(at: At): TaskVersion;
+  /** These two refuse by the time only while the time is known; while the clock is in doubt, what it may make wrong is to be asked again later. */
   requireEnrolmentOpen(at: At): void;
   requireUploadOpen(at: At): void;
   status(at: At): Promise<WindowStatus>;
 }
 
-export function createWindowLookup(database: Database, tasks: TaskRegistry, now: () => number): WindowLookup {
+export function createWindowLookup(database: Database, tasks: TaskRegistry, clock: ServiceClock): WindowLookup {
   function firstVersion(task: string): TaskVersion {
     const [first] = tasks.versions(task);
     if (!first) throw new LetheError("unknown-task", `there is no task ${task}`);
@@ -36,27 +38,41 @@ export function createWindowLookup(database: Database, tasks: TaskRegistry, now:
     return version;
   }
 
+  /** Whatever the time may be, it is the right one for this. */
+  function requireTime(check: (now: number) => void): void {
+    try {
+      for (const now of clock.possible()) check(now);
+    } catch (refusal) {
+      throw clock.doubt() ?? refusal;
+    }
+  }
+
   return {
     firstVersion,
     versionIn,
     requireEnrolmentOpen: (at) => {
       const { manifest } = versionIn(at);
-      const phase = phaseOf(manifest, at.window, now());
-      if (phase === "later") {
-        const running = windowAt(manifest, now());
-        throw new LetheError(
-          "window-not-open",
-          `devices enrol for the running window, ${running}, and the next; not for ${at.window}`,
-        );
-      }
-      if (phase === "grace" || phase === "over") throw new LetheError("window-closed", `window ${at.window} is over`);
+      requireTime((now) => {
+        const phase = phaseOf(manifest, at.window, now);
+        if (phase === "later") {
+          const running = windowAt(manifest, now);
+          throw new LetheError(
+            "window-not-open",
+            `devices enrol for the running window, ${running}, and the next; not for ${at.window}`,
+          );
+        }
+        if (phase === "grace" || phase === "over") throw new LetheError("window-closed", `window ${at.window} is over`);
+      });
     },
     requireUploadOpen: (at) => {
-      const phase = phaseOf(versionIn(at).manifest, at.window, now());
-      if (phase === "later" || phase === "next") {
-        throw new LetheError("window-not-open", `window ${at.window} has not begun`);
-      }
-      if (phase === "over") throw new LetheError("window-closed", `window ${at.window} takes no more reports`);
+      const { manifest } = versionIn(at);
+      requireTime((now) => {
+        const phase = phaseOf(manifest, at.window, now);
+        if (phase === "later" || phase === "next") {
+          throw new LetheError("window-not-open", `window ${at.window} has not begun`);
+        }
+        if (phase === "over") throw new LetheError("window-closed", `window ${at.window} takes no more reports`);
+      });
     },
     status: async ({ task, window }) => {
       const { manifest } = versionIn({ task, window });
@@ -65,7 +81,7 @@ export function createWindowLookup(database: Database, tasks: TaskRegistry, now:
         task,
         version: manifest.version,
         window,
-        state: stateOf(manifest, window, row, now()),
+        state: stateOf(manifest, window, row, clock.guess()),
         ...timesOf(manifest, window),
         enrolled: row?.enrolled ?? 0,
         received: row?.received ?? 0,

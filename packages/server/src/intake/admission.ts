@@ -8,6 +8,8 @@ export interface EnrolmentRules {
   /** For each address. */
   readonly rate: Rate;
   readonly mostPerAddress: number;
+  /** Devices that enrol in a window, from all addresses and in all processes together. */
+  readonly mostPerWindow: number;
   /** If given, only who brings one of these enrols devices. */
   readonly tokens: readonly string[];
   /** The operator's own check of what a device brings along, say a platform's attestation. */
@@ -28,9 +30,10 @@ export interface EnrolmentRequest {
 }
 
 /** Generous, for schools and offices that share an address. */
-export const DEFAULT_RULES: Pick<EnrolmentRules, "rate" | "mostPerAddress"> = {
+export const DEFAULT_RULES: Pick<EnrolmentRules, "rate" | "mostPerAddress" | "mostPerWindow"> = {
   rate: { perSecond: 100, burst: 1000 },
   mostPerAddress: 10_000,
+  mostPerWindow: 1_000_000,
 };
 
 /** Throws if a request may not enrol a device. */

@@ -144,14 +144,15 @@ describe("under other rules", () => {
     });
   }
 
-  it("without a trusted proxy, an address is not told by a header that anybody can write; and what it enrolled is remembered over a restart", async () => {
-    const enrolment = { rate: { perSecond: 0.001, burst: 3 }, mostPerAddress: 4 };
+  it("without a trusted proxy, an address is not told by a header that anybody can write; and no count outlives the process", async () => {
+    const enrolment = { rate: { perSecond: 0.001, burst: 3 }, mostPerAddress: 2 };
     await service.restart({ enrolment, trustProxy: false });
-    for (let i = 0; i < 3; i++) expect((await ask(from(newAddress()))).status).toBe(201);
-    expect((await expectProblem(await ask(from(newAddress())), "rate-limited")).detail).toContain("in a moment");
-    await service.restart();
-    expect((await ask(from(newAddress()))).status).toBe(201);
-    expect((await expectProblem(await ask(from(newAddress())), "rate-limited")).detail).toContain("at most 4");
+    for (let times = 0; times < 2; times++) {
+      for (let i = 0; i < 2; i++) expect((await ask(from(newAddress()))).status).toBe(201);
+      expect((await expectProblem(await ask(from(newAddress())), "rate-limited")).detail).toContain("at most 2");
+      expect((await expectProblem(await ask(from(newAddress())), "rate-limited")).detail).toContain("in a moment");
+      await service.restart();
+    }
   });
 
   it("with tokens of the operator nobody enrols without one, and each of them will do", async () => {

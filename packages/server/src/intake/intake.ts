@@ -1,11 +1,13 @@
 import type { ProblemCode } from "@lethe/core/message";
 import type { Logger } from "pino";
+import { createNews } from "../news.ts";
 import type { Database } from "../storage/database.ts";
 import type { TaskRegistry } from "../storage/tasks.ts";
 import type { WindowIdentity } from "../storage/windows.ts";
 import { phaseOf } from "../window-time.ts";
 import { createAdmission, DEFAULT_RULES, type EnrolmentRequest, type EnrolmentRules } from "./admission.ts";
 import { createEnrolment, type Enrolled } from "./enrol.ts";
+import { createNetworkLimit } from "./network-limit.ts";
 import { createRefusalCounter } from "./refusals.ts";
 import { createUpload, type Receipt, type Upload } from "./upload.ts";
 
@@ -50,7 +52,15 @@ export function startIntake({
     const task = tasks.inWindow(name, number);
     return task !== undefined && !["later", "over"].includes(phaseOf(task.manifest, number, now()));
   });
+  const networks = createNetworkLimit(rules.mostPerAddress);
   let lastError: Error | undefined;
+  const news = createNews();
+
+  /** By the clock alone: enrolments of a window that was closed manually are refused, and its counts go when its time is over. */
+  function isEnrolmentOpen({ name, number }: WindowIdentity): boolean {
+    const task = tasks.inWindow(name, number);
+    return task !== undefined && ["next", "running"].includes(phaseOf(task.manifest, number, now()));
+  }
 
   /** New tasks and versions are found, refusals are written down. */
   async function look(): Promise<void> {
@@ -58,13 +68,16 @@ export function startIntake({
       await tasks.refresh();
       await refusals.flush();
       lastError = undefined;
+      if (news.over()) log.info("intake can use the database again");
     } catch (error) {
       lastError = error instanceof Error ? error : new Error(String(error));
-      log.error({ reason: lastError.message }, "intake cannot use the database, trying again");
+      const { message: reason } = lastError;
+      if (news.isNews(reason)) log.error({ reason }, "intake cannot use the database, trying again");
     }
   }
   let looking: Promise<void> | undefined;
   const timer = setInterval(() => {
+    networks.keepOnly(isEnrolmentOpen);
     // With a database that does not answer a look takes long.
     looking ??= look().finally(() => {
       looking = undefined;
@@ -73,13 +86,14 @@ export function startIntake({
 
   return {
     admit: createAdmission(rules, now),
-    enrol: createEnrolment(database, { mostPerAddress: rules.mostPerAddress, onTaken: wake }),
+    enrol: createEnrolment(database, { ...rules, networks, onTaken: wake }),
     ...createUpload(database),
     refused: refusals.count,
     flush: refusals.flush,
     lastError: () => lastError,
     stop: async () => {
       clearInterval(timer);
+      networks.keepOnly(() => false);
       await looking;
       // Without a database the last second's counts are lost, as in a crash.
       await refusals.flush().catch((error: Error) => log.error({ reason: error.message }, "refusals are not counted"));

@@ -1,6 +1,6 @@
 import { LetheError } from "@lethe/core/error";
 import type { Database, Queryable } from "../storage/database.ts";
-import { lockWindow } from "../storage/windows.ts";
+import { lockWindow, type WindowRow } from "../storage/windows.ts";
 
 interface ForWindow {
   readonly windowId: number;
@@ -16,7 +16,12 @@ export type Decided<Result> = Result | LetheError;
 export async function decidePerWindow<Item extends ForWindow, Result>(
   database: Database,
   items: readonly Item[],
-  decide: (transaction: Queryable, windowId: number, items: readonly Item[]) => Promise<readonly Decided<Result>[]>,
+  decide: (
+    transaction: Queryable,
+    windowId: number,
+    items: readonly Item[],
+    window: WindowRow,
+  ) => Promise<readonly Decided<Result>[]>,
 ): Promise<Decided<Result>[]> {
   const windows = [...new Set(items.map(({ windowId }) => windowId))].sort((a, b) => a - b);
   const results = new Map<Item, Decided<Result>>();
@@ -26,7 +31,7 @@ export async function decidePerWindow<Item extends ForWindow, Result>(
       const window = await lockWindow(transaction, windowId);
       const decided =
         window.state === "collecting"
-          ? await decide(transaction, windowId, ofWindow)
+          ? await decide(transaction, windowId, ofWindow, window)
           : ofWindow.map(() => new LetheError("window-closed", "this window is closed"));
       for (const [i, item] of ofWindow.entries()) results.set(item, decided[i] as Decided<Result>);
     }

@@ -53,6 +53,7 @@ export function createUpload(database: Database): {
 
 /** As a rule every report is its device's first and comes with the right token: then one statement does it. Others are looked into. */
 async function storeAll(database: Database, arrivals: readonly WindowArrival[]): Promise<Decided<Receipt>[]> {
+  database.guard?.requireRoom(arrivals.reduce((sum, { body }) => sum + body.length, 0));
   const stored = new Set<Arrival>();
   for (const windowId of new Set(arrivals.map(({ windowId }) => windowId))) {
     const firsts = firstOfEach(arrivals.filter((arrival) => arrival.windowId === windowId));

@@ -1,5 +1,5 @@
 import { LetheError, type LetheErrorCode } from "@lethe/core/error";
-import { encodeSignedManifest, type SignedManifest } from "@lethe/core/message";
+import { encodeSignedManifest, redirectTarget, type SignedManifest } from "@lethe/core/message";
 import { Unavailable } from "../storage/database.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
 import type { WindowRow } from "../storage/windows.ts";
@@ -85,6 +85,8 @@ export function createHelperClient(
         method: "POST",
         headers: { "content-type": "application/octet-stream" },
         body: body as Uint8Array<ArrayBuffer>,
+        // Halves of reports go to the helper's own address and to no other.
+        redirect: "manual",
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       bytes = new Uint8Array(await response.arrayBuffer());
@@ -94,6 +96,12 @@ export function createHelperClient(
     if (response.ok) return bytes;
     if (response.status === 401) {
       throw new LetheError("unauthorized", "the helper does not take this leader's secret: give both the same");
+    }
+    const target = redirectTarget(response);
+    if (target !== undefined) {
+      throw new HelperUnavailable(
+        `the helper at ${url} redirects to ${target}: give the leader the helper's own address`,
+      );
     }
     throw new HelperUnavailable(`the helper at ${url} answered ${response.status}`);
   }

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { LetheError, type LetheErrorCode } from "@lethe/core/error";
+import { MOST_SECONDS_APART } from "../clock/anchor.ts";
 
 /**
  * What leader and helper say to each other, authenticated both ways with the secret that they share: a request is bound to what it asks and when, an answer
@@ -7,8 +8,6 @@ import { LetheError, type LetheErrorCode } from "@lethe/core/error";
  */
 const MAC_BYTES = 32;
 const TIME_BYTES = 8;
-/** How far the clocks of two organisations may be apart. */
-export const MOST_SECONDS_APART = 60;
 const [ANSWERED, REFUSED] = [0, 1] as const;
 
 export interface PeerRequest {

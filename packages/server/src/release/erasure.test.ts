@@ -1,21 +1,14 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { type Secret, secret } from "@lethe/core/encryption";
 import { decodeBase64url, decodePublicKeys, encodeBase64url, keyContextOf } from "@lethe/core/message";
 import { randomnessFrom } from "@lethe/core/randomness";
 import { expect, it } from "vitest";
 import { type Device, enrol, enrolMany, fetchTask, reportOf, upload } from "../../test/device.ts";
 import { eventually } from "../../test/eventually.ts";
+import { allBytes } from "../../test/folder.ts";
 import { readKeyFile } from "../../test/key-file.ts";
 import { closeByHand, createTask, EXACT_TASK, startTestService } from "../../test/service.ts";
 
 const random = randomnessFrom(globalThis.crypto);
-
-/** All files below a folder, one after another. */
-function allBytes(folder: string): Buffer {
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name));
-  return Buffer.concat(files.filter((path) => statSync(path).isFile()).map((path) => readFileSync(path)));
-}
 
 /** A state captured in the window, made into the report that it would become, and opened. */
 function openCaptured(

@@ -102,10 +102,10 @@ export async function eraseWindow(
       await eraseSlice(database, table, id, slice, slices);
     }
   }
-  for (const table of ["addresses", "tallies"]) await database.query(`DELETE FROM ${table} WHERE window_id = $1`, [id]);
+  await database.query("DELETE FROM tallies WHERE window_id = $1", [id]);
   await markErased(database, id);
   // Rows that were deleted stay in the files until their space is used again.
-  for (const table of ["reports", "uncounted", "devices", "shared_reports", "addresses", "tallies"])
+  for (const table of ["reports", "uncounted", "devices", "shared_reports", "tallies"])
     await database.query(`VACUUM ${table}`);
   return true;
 }

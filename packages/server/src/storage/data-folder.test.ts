@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -11,9 +13,12 @@ import {
 } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { openDataFolder } from "../../dist/storage/data-folder.js";
-import { copyEmptyDatabase, temporaryFolder } from "../../test/folder.ts";
+import { migrate } from "../../dist/storage/migrations.js";
+import { openPglite } from "../../dist/storage/pglite.js";
+import { allBytes, copyEmptyDatabase, temporaryFolder } from "../../test/folder.ts";
 
 async function emptyFolder(): Promise<string> {
   const folder = join(temporaryFolder(), "data");
@@ -43,6 +48,22 @@ it("one process uses a folder at a time, and the next finds what was committed",
   const again = await openDataFolder(folder);
   expect(await again.query("SELECT document FROM releases")).toEqual([{ document: "x" }]);
   await again.close();
+});
+
+it("a process that was killed and is still ending does not keep the next from starting", async () => {
+  const folder = await emptyFolder();
+  const module = fileURLToPath(new URL("../../../device/dist/node/lock-file.js", import.meta.url));
+  const program = `import { takeLock } from ${JSON.stringify(module)};
+    console.log("release" in takeLock(${JSON.stringify(join(folder, "lock"))})); process.stdin.resume();`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [line] = await once(child.stdout, "data");
+  expect(String(line)).toBe("true\n");
+  const opening = openDataFolder(folder);
+  setTimeout(() => child.kill("SIGKILL"), 500);
+  await (await opening).close();
 });
 
 it("a transaction that fails leaves nothing, and the connection goes on", async () => {
@@ -209,4 +230,23 @@ it.each([
   const folder = await emptyFolder();
   damage(folder);
   await expectRefused(folder, /damaged.*restore a backup/);
+});
+
+it("a folder of the version that stored pseudonyms of addresses loses them, from its files and its log", async () => {
+  const folder = join(temporaryFolder(), "data");
+  mkdirSync(join(folder, "database"), { recursive: true });
+  const old = await openPglite(join(folder, "database"));
+  await migrate(old, 3);
+  const pseudonym = Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
+  await old.query("INSERT INTO addresses (window_id, address, enrolled) VALUES (1, $1, 5)", [pseudonym]);
+  await old.query("INSERT INTO releases (name, number, document) VALUES ('a', 1, 'x')");
+  await old.close();
+  expect(allBytes(folder).includes(pseudonym)).toBe(true);
+
+  const database = await openDataFolder(folder);
+  expect(allBytes(folder).includes(pseudonym)).toBe(false);
+  expect(await database.query("SELECT to_regclass('addresses') AS found")).toEqual([{ found: null }]);
+  expect(await database.query("SELECT document FROM releases")).toEqual([{ document: "x" }]);
+  await database.close();
+  expect(allBytes(folder).includes(pseudonym)).toBe(false);
 });

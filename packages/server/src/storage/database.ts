@@ -1,3 +1,5 @@
+import type { LetheError } from "@lethe/core/error";
+
 /** Bytes go as they are: neither driver turns them into text. */
 export type SqlValue = string | number | boolean | Uint8Array | null;
 
@@ -12,6 +14,20 @@ export interface Database extends Queryable {
   /** Everything committed is on disk when this resolves. */
   persist(): Promise<void>;
   close(): Promise<void>;
+  /** Only an embedded database has one: on a server, disk and process are others' to watch. */
+  readonly guard?: StorageGuard;
+}
+
+/** Watches what an embedded database depends on: the room on its disk, its folder, and its thread. */
+export interface StorageGuard {
+  /** Throws `OutOfSpace` if this many bytes more would leave less free than the floor. Asked before something new is taken in. */
+  requireRoom(bytes?: number): void;
+  /** What is free, and whether it is so little that nothing new is taken in. */
+  room(): { readonly freeBytes: number; readonly isLow: boolean };
+  /** Resolves, with why, once the database will never answer again; the process should end. */
+  readonly broken: Promise<LetheError>;
+  /** The process is ending: a thread that does not answer is given up within seconds. */
+  hurry(): void;
 }
 
 /** Somebody on whom the answer depends is not there, or not now; what was asked may be asked again later. */
@@ -28,6 +44,13 @@ export class Unavailable extends Error {
 export class DatabaseUnavailable extends Unavailable {
   constructor(message: string, options?: ErrorOptions) {
     super("the database does not answer: try again", message, options);
+  }
+}
+
+/** The disk is full, or nearly. Nothing was stored. */
+export class OutOfSpace extends Unavailable {
+  constructor(options?: ErrorOptions) {
+    super("the service has too little disk space to store anything: try again later", undefined, options);
   }
 }
 

@@ -63,25 +63,3 @@ export async function handOutDevices(
   );
   await transaction.query("UPDATE windows SET enrolled = enrolled + $2 WHERE id = $1", [windowId, taken.length]);
 }
-
-export async function addToAddress(
-  transaction: Queryable,
-  windowId: number,
-  address: Uint8Array,
-  enrolments: number,
-): Promise<void> {
-  if (enrolments === 0) return;
-  await transaction.query(
-    `INSERT INTO addresses (window_id, address, enrolled) VALUES ($1, $2, $3)
-     ON CONFLICT (window_id, address) DO UPDATE SET enrolled = addresses.enrolled + excluded.enrolled`,
-    [windowId, address, enrolments],
-  );
-}
-
-export async function enrolledFrom(transaction: Queryable, windowId: number, address: Uint8Array): Promise<number> {
-  const [row] = await transaction.query<{ enrolled: number }>(
-    "SELECT enrolled FROM addresses WHERE window_id = $1 AND address = $2 FOR UPDATE",
-    [windowId, address],
-  );
-  return row?.enrolled ?? 0;
-}

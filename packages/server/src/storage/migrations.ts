@@ -104,11 +104,21 @@ const MIGRATIONS: readonly string[] = [
    ) WITH (toast_tuple_target = 8160);
    ALTER TABLE shared_reports ALTER COLUMN verifier SET STORAGE EXTERNAL;
    ALTER TABLE windows ADD COLUMN helper_commitment bytea;`,
+  // It held pseudonyms of network addresses, which anybody could undo by trying all addresses.
+  "DROP TABLE addresses;",
+  `CREATE TABLE clock (
+     one boolean PRIMARY KEY DEFAULT true CHECK (one),
+     wall double precision NOT NULL,
+     monotonic double precision NOT NULL,
+     uptime double precision NOT NULL,
+     boot text
+   );`,
+  "ALTER TABLE operator ADD COLUMN database_id text",
 ];
 
-/** Brings the schema up to date, or refuses one that a newer version made. */
-export async function migrate(database: Database): Promise<void> {
-  await database.transaction(async (transaction) => {
+/** Brings the schema up to date, or refuses one that a newer version made. Whether it changed one that was there. Tests make older ones, `upTo` a step. */
+export async function migrate(database: Database, upTo: number = MIGRATIONS.length): Promise<boolean> {
+  return database.transaction(async (transaction) => {
     await lockSchema(transaction);
     const [found] = await transaction.query<{ isThere: boolean }>(`SELECT to_regclass($1) IS NOT NULL AS "isThere"`, [
       "lethe_schema",
@@ -124,10 +134,11 @@ export async function migrate(database: Database): Promise<void> {
           "upgrade Lethe, or use another database",
       );
     }
-    for (const [i, sql] of MIGRATIONS.entries()) {
+    for (const [i, sql] of MIGRATIONS.slice(0, upTo).entries()) {
       if (i < done) continue;
       for (const statement of sql.split(";").filter((text) => text.trim() !== "")) await transaction.query(statement);
       await transaction.query("INSERT INTO lethe_schema (step) VALUES ($1)", [i + 1]);
     }
+    return done > 0 && done < MIGRATIONS.length;
   });
 }

@@ -82,7 +82,7 @@ function* messagesIn(answer: Uint8Array): Generator<{ kind: string; reader: Read
   while (reader.at < answer.length) {
     const kind = String.fromCharCode(reader.byte());
     const end = reader.at + reader.int32();
-    if (kind === "E") throw new Error(reader.error());
+    if (kind === "E") throw reader.error();
     yield { kind, reader };
     reader.at = end;
   }
@@ -126,13 +126,11 @@ class Reader {
     this.at += length;
     return this.#bytes.subarray(this.at - length, this.at);
   }
-  /** Of its fields, the message. */
-  error(): string {
-    for (let field = this.byte(); field !== 0; field = this.byte()) {
-      const text = this.name();
-      if (String.fromCharCode(field) === "M") return text;
-    }
-    return "unknown";
+  /** Of its fields, the message, the SQLSTATE, and how bad it is. */
+  error(): Error {
+    const fields = new Map<string, string>();
+    for (let field = this.byte(); field !== 0; field = this.byte()) fields.set(String.fromCharCode(field), this.name());
+    return Object.assign(new Error(fields.get("M") ?? "unknown"), { code: fields.get("C"), severity: fields.get("V") });
   }
 }
 

@@ -9,7 +9,10 @@ export interface Question {
   readonly sql: string;
   readonly values: readonly SqlValue[];
 }
-export type Answer = { readonly rows: unknown[] } | { readonly error: string };
+/** `code` is the SQLSTATE. After a panic a server would end and start anew; PGlite spins at the next statement. */
+export type Answer =
+  | { readonly rows: unknown[] }
+  | { readonly error: string; readonly code: string | undefined; readonly isPanic: boolean };
 
 const port = parentPort;
 if (!port) throw new TypeError("this file runs as a worker thread");
@@ -47,7 +50,12 @@ async function answer(question: Question | "close"): Promise<void> {
   try {
     port?.postMessage({ rows: await run(question) } satisfies Answer);
   } catch (error) {
-    port?.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Answer);
+    const { code, severity } = error as { code?: string; severity?: string };
+    port?.postMessage({
+      error: error instanceof Error ? error.message : String(error),
+      code,
+      isPanic: severity === "PANIC" || severity === "FATAL",
+    } satisfies Answer);
   }
 }
 

@@ -1,17 +1,43 @@
 import { open, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
+import { LetheError } from "@lethe/core/error";
 import { createTurns } from "../in-turn.ts";
-import { type Database, isPacked, runTransaction, type SqlValue } from "./database.ts";
+import { type Database, DatabaseUnavailable, isPacked, OutOfSpace, runTransaction, type SqlValue } from "./database.ts";
 import type { Answer, Question } from "./pglite-thread.ts";
+import { type Patience, watchThread } from "./thread-watch.ts";
+
+/** PGlite, and whether its thread still lives. */
+export interface EmbeddedDatabase extends Database {
+  /** Resolves, with why, once the thread will never answer again; everything that was asked has failed by then. */
+  readonly broken: Promise<LetheError>;
+  /** The process is ending: a thread that does not answer is given up within seconds. */
+  hurry(): void;
+}
+
+/** Sweeping a large window takes minutes on a slow disk, and so does reading the log again after a crash. */
+export const PATIENCE: Patience = { statement: 30, long: 600 };
+const IS_LONG = /^(VACUUM|CHECKPOINT|DELETE)\b/;
+/** The SQLSTATE of a full disk. */
+const DISK_FULL = "53100";
+
+/** A question that the thread is at, or that waits for its turn. */
+interface Asked {
+  readonly isLong: boolean;
+  readonly resolve: (rows: unknown[]) => void;
+  readonly reject: (error: Error) => void;
+}
 
 /**
  * PostgreSQL inside this process, in a thread of its own, so that statements and HTTP run side by side. There is one
  * connection; transactions wait for one another. PGlite never calls fsync: what is committed survives the end of the process,
  * however it ends, but a power failure or a crash of the machine only after `persist`. What is written after that reaches the disk
  * in any order, so a power failure in the midst of it can still damage the database.
+ *
+ * PGlite panics when it cannot write its log, on a full disk, and spins for ever at the next statement. So its thread is ended after a
+ * panic, and when it is at one statement for longer than `patience`. What was committed before is there at the next start.
  */
-export async function openPglite(folder: string): Promise<Database> {
+export async function openPglite(folder: string, patience: Patience = PATIENCE): Promise<EmbeddedDatabase> {
   const thread = new Worker(new URL("./pglite-thread.js", import.meta.url), {
     workerData: folder,
     execArgv: [],
@@ -19,32 +45,61 @@ export async function openPglite(folder: string): Promise<Database> {
     resourceLimits: { maxYoungGenerationSizeMb: 64 },
   });
   /** In the order they were asked, which is that of the answers. */
-  const waiting: { resolve: (rows: unknown[]) => void; reject: (error: Error) => void }[] = [];
-  let broken: Error | undefined;
+  const waiting: Asked[] = [];
+  let ended: Error | undefined;
+  let isClosing = false;
+  let reportBroken: (reason: LetheError) => void = () => undefined;
+  const broken = new Promise<LetheError>((resolve) => {
+    reportBroken = resolve;
+  });
 
-  const next = (): Promise<unknown[]> =>
+  const next = (isLong: boolean): Promise<unknown[]> =>
     new Promise((resolve, reject) => {
-      if (broken) reject(broken);
-      else waiting.push({ resolve, reject });
+      if (ended) reject(ended);
+      else waiting.push({ isLong, resolve, reject });
     });
+  const end = (error: Error): void => {
+    watch.stop();
+    ended ??= error;
+    for (const { reject } of waiting.splice(0)) reject(ended);
+  };
+  const breakDown = (reason: string): void => {
+    if (ended) return;
+    void thread.terminate();
+    reportBroken(new LetheError("bad-database", reason));
+    end(new DatabaseUnavailable(reason));
+  };
   const settle = (answer: Answer): void => {
     const current = waiting.shift();
     if ("rows" in answer) current?.resolve(answer.rows);
-    else current?.reject(new Error(answer.error));
+    else if (answer.isPanic) {
+      const reason = `the database gave up, start again: ${answer.error}`;
+      current?.reject(new DatabaseUnavailable(reason));
+      breakDown(reason);
+    } else {
+      current?.reject(answer.code === DISK_FULL ? new OutOfSpace({ cause: answer.error }) : new Error(answer.error));
+    }
   };
-  const breakDown = (error: Error): void => {
-    broken ??= error;
-    for (const { reject } of waiting.splice(0)) reject(broken);
-  };
+  const watch = watchThread(
+    patience,
+    () => waiting[0],
+    (_asked, seconds) =>
+      breakDown(
+        `the database's thread has not answered for ${seconds} s and was ended: start again; is the disk full, or too slow?`,
+      ),
+  );
   thread.on("message", settle);
-  thread.on("error", breakDown);
-  thread.on("exit", () => breakDown(new Error("the database is closed")));
-  await next();
+  thread.on("error", (error) => breakDown(`the database's thread failed: ${error.message}`));
+  thread.on("exit", () => {
+    if (isClosing) end(new Error("the database is closed"));
+    else breakDown("the database's thread ended by itself");
+  });
+  await next(true);
 
   const ask = (question: Question | "close"): Promise<unknown[]> => {
-    const answer = next();
+    const answer = next(question === "close" || IS_LONG.test(question.sql));
     const handedOver = question === "close" ? [] : question.values.filter(isPacked).map(({ buffer }) => buffer);
-    if (!broken) thread.postMessage(question, handedOver);
+    if (!ended) thread.postMessage(question, handedOver);
     return answer;
   };
   const inTurn = createTurns();
@@ -66,8 +121,11 @@ export async function openPglite(folder: string): Promise<Database> {
       }),
     close: () =>
       inTurn(async () => {
+        isClosing = true;
         await ask("close");
       }),
+    broken,
+    hurry: watch.hurry,
   };
 }
 

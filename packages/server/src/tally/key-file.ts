@@ -17,6 +17,7 @@ import { LetheError } from "@lethe/core/error";
 import { decodeBase64urlOf, encodeBase64url, encodeOperatorKey } from "@lethe/core/message";
 import { type Lock, takeLock } from "@lethe/device/lock-file";
 import { z } from "zod";
+import { whySystemRefused } from "../storage/disk-error.ts";
 
 /**
  * All secrets of a tally, outside of the database and its backups: the operator's signing key, the ratchet, and the
@@ -29,6 +30,10 @@ export interface KeyFile {
   readonly operatorKey: string;
   /** Undefined if it was never made, or is destroyed. */
   windowSecret(task: string, window: number): Secret<Uint8Array> | undefined;
+  /** The id of the database that it belongs to; undefined before it was used with one. */
+  database(): string | undefined;
+  /** Notes the id of the database that it belongs to from now on; it is on disk when this returns. */
+  belongTo(database: string): void;
   /** The windows of which it holds secrets. */
   windows(): readonly { readonly task: string; readonly window: number }[];
   /** Takes over what others changed; secrets that they destroyed are gone here, too. */
@@ -45,12 +50,14 @@ const CONTENT = z.strictObject({
   version: z.literal(1),
   operator: z.string(),
   chain: z.string(),
+  database: z.string().optional(),
   windows: z.record(z.string(), z.string()),
 });
 
 interface Content {
   readonly operator: Secret<Uint8Array>;
   readonly chain: Secret<Uint8Array>;
+  readonly database: string | undefined;
   readonly windows: ReadonlyMap<string, Secret<Uint8Array>>;
 }
 
@@ -71,7 +78,8 @@ export function openKeyFile(
           `the key file ${path} is missing: restore it, without it open windows are lost`,
         );
       }
-      save(path, { operator: secret(fresh()), chain: secret(fresh()), windows: new Map() });
+      const content = { operator: secret(fresh()), chain: secret(fresh()), database: undefined, windows: new Map() };
+      atStart(path, () => save(path, content));
     }
     const keyFile = keyFileOf(path, shared ? undefined : lock);
     if (shared) lock.release();
@@ -86,6 +94,13 @@ export function openKeyFile(
 export function operatorKeyOf(path: string, { create }: { readonly create: boolean }): string {
   if (!existsSync(path)) openKeyFile(path, { create }).close();
   return publicHalf(load(path).operator).operatorKey;
+}
+
+/** Whether a key file was used with a database, so that it must not be used with a new one. A service may be using the file. */
+export function belongsToDatabase(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const { database, windows } = load(path);
+  return database !== undefined || windows.size > 0;
 }
 
 function publicHalf(operator: Secret<Uint8Array>): Pick<KeyFile, "signingKey" | "operatorKey"> {
@@ -128,6 +143,11 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
       if (!content.windows.has(nameOf(task, window))) refresh();
       return content.windows.get(nameOf(task, window));
     },
+    database: () => content.database,
+    belongTo: (database) => {
+      reload();
+      if (content.database !== database) atStart(path, () => replace({ ...content, database }));
+    },
     windows: () =>
       [...content.windows.keys()].map((name) => {
         const [task = "", window] = name.split("/");
@@ -138,9 +158,9 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
       reload();
       const known = content.windows.get(nameOf(task, window));
       if (known) return known;
-      const { operator, chain: before, windows } = content;
+      const { chain: before, windows } = content;
       const { windowSecret, chain } = stepWindowRatchet(before, fresh());
-      replace({ operator, chain, windows: new Map([...windows, [nameOf(task, window), windowSecret]]) });
+      replace({ ...content, chain, windows: new Map([...windows, [nameOf(task, window), windowSecret]]) });
       before.reveal().fill(0);
       return windowSecret;
     },
@@ -157,15 +177,15 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
 }
 
 /** Secrets that are in memory already are not there twice, so that wiping one leaves none. */
-function keepingKnown({ operator: copy, chain, windows }: Content, { operator, windows: known }: Content): Content {
-  copy.reveal().fill(0);
+function keepingKnown(loaded: Content, { operator, windows: known }: Content): Content {
+  loaded.operator.reveal().fill(0);
   const keep = ([name, read]: [string, Secret<Uint8Array>]): [string, Secret<Uint8Array>] => {
     const before = known.get(name);
     if (!before || Buffer.compare(before.reveal(), read.reveal()) !== 0) return [name, read];
     read.reveal().fill(0);
     return [name, before];
   };
-  return { operator, chain, windows: new Map([...windows].map(keep)) };
+  return { ...loaded, operator, windows: new Map([...loaded.windows].map(keep)) };
 }
 
 /** Another when the file was replaced, as far as the file system's clock tells. */
@@ -181,11 +201,23 @@ function lockFor(path: string): Lock {
     throw new LetheError("bad-key-file", `the key file ${path} is in use by ${lock.heldBy}: use another one`);
   } catch (error) {
     if (error instanceof LetheError) throw error;
-    throw new LetheError(
-      "bad-key-file",
-      `the key file ${path} cannot be made: is there such a folder, and is it yours?`,
-    );
+    throw unwritable(path, error);
   }
+}
+
+/** What the system refuses when a service starts is told in one line. */
+function atStart(path: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw whySystemRefused(error) === undefined ? error : unwritable(path, error);
+  }
+}
+
+/** The cause is not kept: it may quote what was to be written. */
+function unwritable(path: string, error: unknown): LetheError {
+  const reason = whySystemRefused(error) ?? "is there such a folder, and is it yours?";
+  return new LetheError("bad-key-file", `the key file ${path} cannot be made or changed: ${reason}`);
 }
 
 /** DER of a PKCS #8 private key (RFC 8410 §7), but for the seed. */
@@ -203,11 +235,12 @@ function load(path: string): Content {
     throw new LetheError("bad-key-file", `others may read the key file ${path}: chmod 600 ${path}`);
   }
   try {
-    const { operator, chain, windows } = CONTENT.parse(JSON.parse(readWhole(path)));
+    const { operator, chain, database, windows } = CONTENT.parse(JSON.parse(readWhole(path)));
     const read = (text: string): Secret<Uint8Array> => secret(decodeBase64urlOf("a secret", WINDOW_SECRET_BYTES, text));
     return {
       operator: read(operator),
       chain: read(chain),
+      database,
       windows: new Map(Object.entries(windows).map(([name, text]) => [name, read(text)])),
     };
   } catch {
@@ -233,12 +266,13 @@ function readWhole(path: string): string {
 }
 
 /** The new content is whole and on disk before it replaces the old, which is then overwritten as far as the disk allows. */
-function save(path: string, { operator, chain, windows }: Content, replaced?: string): void {
+function save(path: string, { operator, chain, database, windows }: Content, replaced?: string): void {
   const write = (value: Secret<Uint8Array>): string => encodeBase64url(value.reveal());
   const text = JSON.stringify({
     version: 1,
     operator: write(operator),
     chain: write(chain),
+    ...(database !== undefined && { database }),
     windows: Object.fromEntries([...windows].map(([name, value]) => [name, write(value)])),
   } satisfies z.infer<typeof CONTENT>);
   const unfinished = `${path}.new`;

@@ -1,39 +1,97 @@
-import { createPublicKey, type KeyObject, verify } from "node:crypto";
+import { createPublicKey, type KeyObject, randomBytes, verify } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
-import { decodeOperatorKey, type SignedManifest } from "@lethe/core/message";
+import { decodeOperatorKey, encodeBase64url, type SignedManifest } from "@lethe/core/message";
 import { giveUpWindow } from "../release/finish.ts";
 import type { Database } from "../storage/database.ts";
 import { lockKeyFile } from "../storage/locks.ts";
-import { claimForOperator, findOperator } from "../storage/operator.ts";
+import { claimDatabaseId, claimForOperator, findOperator } from "../storage/operator.ts";
 import type { TaskRegistry } from "../storage/tasks.ts";
 import { findWindow, isUnreleased, unfinishedWindows } from "../storage/windows.ts";
 import { type KeyFile, openKeyFile } from "./key-file.ts";
 import { findSecret, secretOf } from "./windows.ts";
 
-/** The key file, which must belong to the database. */
-export function openKeys(database: Database, path: string, shared: boolean): Promise<KeyFile> {
+/** The key file, which must belong to the database; or to none, and then belongs to this one from now on. */
+export async function openKeys(
+  database: Database,
+  path: string,
+  options: {
+    readonly shared: boolean;
+    /** The database is new though the key file belongs to another, which is given up. */
+    readonly isNewDatabase: boolean;
+  },
+): Promise<KeyFile> {
+  const { keyFile, id } = await claim(database, path, options);
+  try {
+    // After the commit: a key file that knows an id refuses every empty database, this one too if it were not committed.
+    if (keyFile.database() !== id) {
+      await database.transaction(async (transaction) => {
+        await lockKeyFile(transaction);
+        keyFile.belongTo(id);
+      });
+    }
+    return keyFile;
+  } catch (error) {
+    keyFile.close();
+    throw error;
+  }
+}
+
+const ID_BYTES = 16;
+
+/** The key file, and the id of the database, which belong together. */
+function claim(
+  database: Database,
+  path: string,
+  { shared, isNewDatabase }: { readonly shared: boolean; readonly isNewDatabase: boolean },
+): Promise<{ readonly keyFile: KeyFile; readonly id: string }> {
   return database.transaction(async (transaction) => {
     await lockKeyFile(transaction);
     const isFirst = (await findOperator(transaction)) === undefined;
+    if (isNewDatabase && !isFirst) {
+      throw new LetheError("bad-database", "this database is in use already: start without --new-database");
+    }
     const opened = openKeyFile(path, { shared, create: isFirst });
     try {
+      if (isNewDatabase) for (const { task, window } of opened.windows()) opened.destroyWindow(task, window);
+      else if (isFirst) requireUnused(opened, path);
       if ((await claimForOperator(transaction, opened.operatorKey)) !== opened.operatorKey) {
         throw new LetheError(
           "bad-key-file",
           `the key file ${path} is not the one that this database was used with: restore that, or use another database`,
         );
       }
+      const fresh = encodeBase64url(randomBytes(ID_BYTES));
+      const id = await claimDatabaseId(transaction, (isNewDatabase ? undefined : opened.database()) ?? fresh);
+      if (!isNewDatabase && opened.database() !== undefined && opened.database() !== id) throw belongsElsewhere(path);
       // A copy that was restored may hold secrets of windows that are released.
       for (const { task, window } of opened.windows()) {
         const row = await findWindow(transaction, task, window);
         if (row && !isUnreleased(row)) opened.destroyWindow(task, window);
       }
-      return opened;
+      return { keyFile: opened, id };
     } catch (error) {
       opened.close();
       throw error;
     }
   });
+}
+
+/** An empty database instead of the one that a key file belongs to: a volume is not mounted, or an address is wrong. */
+function requireUnused(keyFile: KeyFile, path: string): void {
+  if (keyFile.database() === undefined && keyFile.windows().length === 0) return;
+  throw new LetheError(
+    "bad-key-file",
+    `this database is empty, but the key file ${path} belongs to another: is the volume mounted, and is DATABASE_URL right? ` +
+      "Restore that database; or, if it is lost, begin a new one with --new-database",
+  );
+}
+
+function belongsElsewhere(path: string): LetheError {
+  return new LetheError(
+    "bad-key-file",
+    `the key file ${path} belongs to another database than this one: use the two together that belong together; a key ` +
+      "file serves one database only",
+  );
 }
 
 /** Windows that cannot be opened are given up, if that is wanted; else they keep the service from starting. */

@@ -1,6 +1,7 @@
 import { LetheError } from "@lethe/core/error";
 import type { Logger } from "pino";
 import { allOf } from "../all-of.ts";
+import { ClockInDoubt } from "../clock/doubt.ts";
 import { createNews } from "../news.ts";
 import type { Helper } from "../peer/client.ts";
 import { eraseWindow, giveUpWindow, releaseWindow } from "../release/finish.ts";
@@ -14,7 +15,7 @@ import { fillPool, openWindows } from "./windows.ts";
 export interface TallyParts extends CountingParts {
   readonly tasks: TaskRegistry;
   readonly log: Logger;
-  /** Unix seconds. */
+  /** Unix seconds; throws `ClockInDoubt` while nothing may be done that cannot be undone. */
   readonly now: () => number;
   readonly keysAhead: number;
   readonly pollMilliseconds: number;
@@ -89,7 +90,8 @@ export function startTally(parts: TallyParts): Tally {
         parts.onLooked();
       } catch (error) {
         lastError = error instanceof Error ? error : new Error(String(error));
-        failed(lastError);
+        // That is waited for, and was logged by the clock.
+        if (!(lastError instanceof ClockInDoubt)) failed(lastError);
       }
       if (!stopping && (!woken || lastError)) await pause();
     }
@@ -116,6 +118,8 @@ export function startTally(parts: TallyParts): Tally {
  */
 async function lookAround(parts: TallyParts, isStopping: () => boolean): Promise<boolean> {
   const { database, tasks, keyFile, threads, now } = parts;
+  // Nothing is begun while the clock is in doubt.
+  now();
   await tasks.refresh();
   keyFile.refresh();
   const open = parts.isHelper ? [] : await openWindows(database, tasks, keyFile, now(), parts.invalidNoise);
@@ -155,6 +159,8 @@ async function advance(
   isStopping: () => boolean,
 ): Promise<boolean> {
   const { database, log, now } = parts;
+  // A jump since the last window was looked at holds up this one.
+  now();
   const named = { task: window.name, window: window.number };
   const erase = async (): Promise<void> => {
     if (await eraseWindow(parts, window, isStopping)) log.info(named, "window erased");

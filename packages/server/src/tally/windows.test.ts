@@ -151,7 +151,7 @@ it("after the release nothing is left of what devices sent, nor the window's sec
     [task.name, window],
   );
   expect(id).toBeGreaterThan(0);
-  for (const table of ["reports", "uncounted", "devices", "addresses", "tallies"]) {
+  for (const table of ["reports", "uncounted", "devices", "tallies"]) {
     expect(await database.query(`SELECT 1 FROM ${table} WHERE window_id = $1`, [id])).toEqual([]);
   }
   await database.close();

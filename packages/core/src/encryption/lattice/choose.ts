@@ -44,10 +44,9 @@ export function chooseFor(need: LatticeNeed): LatticeChoice {
     const choice = shortestFormat(parameters, need);
     if (choice !== undefined) return choice;
   }
-  const after = need.encryptionsAfter ? ` and ${need.encryptionsAfter} after` : "";
   throw new RangeError(
-    `no lattice parameter set decodes ${need.plaintextBits} bits a slot with ${need.encryptions} encryptions${after} ` +
-      `reliably (failures below 2^${LARGEST_LOG2_FAILURE}): lower ${need.toLower ?? "plaintextBits or encryptions"}`,
+    `no lattice parameter set decodes ${need.plaintextBits} bits a slot with ${need.encryptions} encryptions: ` +
+      `lower ${need.toLower ?? "plaintextBits or encryptions"}`,
   );
 }
 

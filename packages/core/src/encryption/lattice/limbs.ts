@@ -1,3 +1,4 @@
+import { requireWhole } from "../../error.ts";
 import { type LatticeParameters, LIMB, LIMB_BITS, LIMB_MASK } from "./parameters.ts";
 
 /**
@@ -48,9 +49,7 @@ export function negateRange(
 
 /** Multiplies by a public integer below 2²⁵ in absolute value. */
 export function scaleElement(parameters: LatticeParameters, target: RingElement, factor: number): void {
-  if (!Number.isInteger(factor) || Math.abs(factor) >= LIMB) {
-    throw new RangeError(`a factor is a whole number below 2^${LIMB_BITS} in absolute value, not ${factor}`);
-  }
+  requireWhole("a factor", factor, -LIMB_MASK, LIMB_MASK);
   const { dimension: N, limbs } = parameters;
   const size = Math.abs(factor);
   for (let i = 0; i < N; i++) {
@@ -67,7 +66,7 @@ export function scaleElement(parameters: LatticeParameters, target: RingElement,
 
 /** Multiplies by X^k, any integer k: coefficients that pass X^N change sign. */
 export function rotateElement(parameters: LatticeParameters, target: RingElement, k: number): void {
-  if (!Number.isSafeInteger(k)) throw new RangeError(`a rotation is by a whole number, not ${k}`);
+  requireWhole("a rotation", k, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   const { dimension: N, limbs } = parameters;
   const shift = ((k % (2 * N)) + 2 * N) % (2 * N);
   const start = shift % N;

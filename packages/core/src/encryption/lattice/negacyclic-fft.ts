@@ -1,3 +1,5 @@
+import { requireWhole } from "../../error.ts";
+
 /**
  * Multiplication in R[X]/(X^N + 1) by a double-precision FFT of N/2 complex points.
  *
@@ -78,9 +80,7 @@ interface Pass {
 }
 
 export function createNegacyclicFft(dimension: number): NegacyclicFft {
-  if (!Number.isInteger(Math.log2(dimension)) || dimension < 16) {
-    throw new RangeError(`the dimension of an FFT is a power of two from 16 on, not ${dimension}`);
-  }
+  requireWhole("the logarithm of an FFT's dimension", Math.log2(dimension), 4, 30);
   const half = dimension / 2;
   const { startsWithRadix2, passes } = planPasses(dimension);
 

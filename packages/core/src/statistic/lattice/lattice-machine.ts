@@ -8,6 +8,7 @@ import {
   type LatticeChoice,
   type LatticeCiphertext,
   type LatticePublicKey,
+  MOST_SLOTS,
   type Slots,
 } from "../../encryption/index.ts";
 import { sizeOf } from "../../encryption/lattice/compact.ts";
@@ -43,6 +44,20 @@ export interface LatticeSteps {
   seal(ciphertexts: readonly LatticeCiphertext[], missing: number, fill: Fill, random: Randomness): void;
 }
 type Fill = (ciphertext: LatticeCiphertext, i: number, count: number) => void;
+
+/** Refuses a statistic that rotates further than any ciphertext is long, before anything of that length is made. */
+export function requireSlots(
+  what: string,
+  { ticks, eventsPerTick }: Pick<LatticePlan, "ticks" | "eventsPerTick">,
+  slots: number,
+  toLower: string,
+): void {
+  if (slots <= MOST_SLOTS) return;
+  throw new RangeError(
+    `${what} over ${ticks} ticks with eventsPerTick ${eventsPerTick} needs ${slots} slots and a ciphertext has at most ` +
+      `${MOST_SLOTS}: lower ${toLower}`,
+  );
+}
 
 /** What the device's half needs of the scheme. */
 export function deviceSchemeOf({ choice }: LatticePlan): InPlaceLattice {

@@ -1,4 +1,4 @@
-import { type LatticeCiphertext, MOST_SLOTS, type Slots } from "../../encryption/index.ts";
+import type { LatticeCiphertext, Slots } from "../../encryption/index.ts";
 import { chooseFor } from "../../encryption/lattice/choose.ts";
 import { drawKary } from "../../privacy/kary-response.ts";
 import { drawOutcome } from "../../privacy/probability.ts";
@@ -15,7 +15,14 @@ import { isHistogramAnswer, respondHistogram } from "../histogram-answer.ts";
 import { writesAllowed } from "../recorder.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import { canaryLength, createCanary } from "./canary.ts";
-import { addMasked, deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "./lattice-machine.ts";
+import {
+  addMasked,
+  deviceSchemeOf,
+  type LatticePlan,
+  latticeDevice,
+  latticeServer,
+  requireSlots,
+} from "./lattice-machine.ts";
 
 /**
  * A count kept as a rotation: the state is ρ·X^count with t = 2, an event multiplies by X. For sealing it is multiplied by
@@ -44,12 +51,7 @@ export function planRotationHistogram(spec: HistogramSpec): RotationHistogramPla
   const slots = firstZero + canaryLength(PLAINTEXT_BITS) + capacity;
   const toLower =
     capacity > ticks * eventsPerTick ? "the last of the edges" : "ticks, eventsPerTick or the number of edges";
-  if (slots > MOST_SLOTS) {
-    throw new RangeError(
-      `a histogram of ${edges.length} buckets over ${ticks} ticks with eventsPerTick ${eventsPerTick} needs ${slots} ` +
-        `slots and a ciphertext has at most ${MOST_SLOTS}: lower ${toLower}`,
-    );
-  }
+  requireSlots(`a histogram of ${edges.length} buckets`, spec, slots, toLower);
   const canary = createCanary(PLAINTEXT_BITS, firstZero);
   const choice = chooseFor({
     plaintextBits: PLAINTEXT_BITS,

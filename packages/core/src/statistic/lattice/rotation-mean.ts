@@ -1,4 +1,4 @@
-import { type LatticeCiphertext, MOST_SLOTS, type Slots } from "../../encryption/index.ts";
+import type { LatticeCiphertext, Slots } from "../../encryption/index.ts";
 import { chooseFor } from "../../encryption/lattice/choose.ts";
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { withBufferedRandomness } from "../../randomness/index.ts";
@@ -6,7 +6,14 @@ import { checkMean, clampedAnswer, drawOnNoEvent, type MeanSpec, meanEstimates, 
 import { writesAllowed } from "../recorder.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import { canaryLength, createCanary } from "./canary.ts";
-import { addMasked, deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "./lattice-machine.ts";
+import {
+  addMasked,
+  deviceSchemeOf,
+  type LatticePlan,
+  latticeDevice,
+  latticeServer,
+  requireSlots,
+} from "./lattice-machine.ts";
 
 /**
  * A count kept as a rotation, as in the histogram. For sealing X^count is multiplied by Σ_i min(i, limit)·X^{−i}: coefficient
@@ -26,12 +33,7 @@ export function planRotationMean(spec: MeanSpec): RotationMeanPlan {
   const plaintextBits = Math.ceil(Math.log2(limit + 2 * noise.reach + 1));
   const capacity = ticks * eventsPerTick;
   const slots = 2 * capacity + 1 + canaryLength(plaintextBits);
-  if (slots > MOST_SLOTS) {
-    throw new RangeError(
-      `a mean over ${ticks} ticks with eventsPerTick ${eventsPerTick} needs ${slots} slots and a ciphertext has at ` +
-        `most ${MOST_SLOTS}: lower ticks or eventsPerTick`,
-    );
-  }
+  requireSlots("a mean", spec, slots, "ticks or eventsPerTick");
   const canary = createCanary(plaintextBits, capacity + 1);
   const choice = chooseFor({
     plaintextBits,

@@ -1,0 +1,22 @@
+/** What the system's words for a file that cannot be made, read or written mean to an operator. */
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EDQUOT: "the disk quota is used up",
+  EFBIG: "a file would exceed the size that this process may write",
+  EIO: "the disk failed",
+  EISDIR: "a folder is in the way",
+  EMFILE: "too many files are open",
+  ENOENT: "there is no such folder",
+  ENOSPC: "no space is left on the disk",
+  ENOTDIR: "a file is in the way",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+};
+
+/** Why the system refused, in a few words that end with its code; undefined if it was not the system that did. */
+export function whySystemRefused(error: unknown): string | undefined {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (code === undefined || syscall === undefined) return undefined;
+  const reason = REASONS[code];
+  return reason === undefined ? code : `${reason} (${code})`;
+}
