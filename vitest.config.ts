@@ -35,6 +35,7 @@ const ONLY_EMBEDDED = [
   "intake/rate-limit",
   "peer/envelope",
   "release/erasure",
+  "release/forged-reports",
   "release/release",
   "storage/data-folder",
   "tally/key-file",

@@ -83,7 +83,7 @@ export function twoBuckets(n: number, kappa: number, columns: number): Distribut
 }
 
 /** δ(ε): how much more likely the worst set of outcomes is than e^ε times as likely; in both directions. */
-function hockeyStick(p: Distribution, q: Distribution, epsilon: number): number {
+export function hockeyStick(p: Distribution, q: Distribution, epsilon: number): number {
   const factor = Math.exp(epsilon);
   let [there, back] = [0, 0];
   for (let i = 0; i < Math.max(p.length, q.length); i++) {

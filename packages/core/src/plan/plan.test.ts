@@ -254,8 +254,8 @@ describe("planTask", () => {
     const many = Array.from({ length: 1000 }, (_, i) => ({ name: `m${i}`, statistic: "occurrence", localEpsilon: 1 }));
     const start = performance.now();
     const { total } = price(taskOf(...many, ...metrics.slice(2)), 365);
-    // Five seconds on an idle machine.
-    expect(performance.now() - start).toBeLessThan(60_000);
+    // Fifteen seconds of one processor, which others may want too.
+    expect(performance.now() - start).toBeLessThan(150_000);
     expect(total.local.epsilon).toBeGreaterThan(1000);
     expect(Number.isFinite(total.aggregate.epsilon)).toBe(true);
   });

@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
 import { gaussian, hockeyStick, shifted, sumOfMany } from "../../../test/released-sums.ts";
+import { clampedDelta, clampOf } from "./clamped-sum.ts";
+import { gaussianDelta } from "./gaussian-sum.ts";
 import { logConcaveSumDelta } from "./log-concave-sum.ts";
 
 /** A Gaussian that ends at `clamp` on both sides, as probabilities from −clamp on. */
@@ -42,5 +44,39 @@ it("is found for few devices and wide noise, where the search once left the sum 
     const delta = logConcaveSumDelta({ first: -240, probabilities, times: 1 }, 3, epsilon);
     expect(delta).toBeGreaterThan(0);
     expect(delta).toBeLessThan(1e-3);
+  }
+});
+
+it("is 1 where the sum and its copy are far apart, and never rises with ε", () => {
+  for (const [sigma, sensitivity, devices] of [
+    [0.1, 6, 23],
+    [0.1, 7, 108],
+    [0.1, 8, 89],
+    [0.2, 11, 19],
+    [0.2, 79, 75],
+    [0.3, 295, 87],
+    [0.8, 383, 56],
+    [20, 24539, 250],
+  ] as const) {
+    const clamp = clampOf({ sigma2: sigma * sigma });
+    for (const epsilon of [0, 0.1, 0.15, 1, 5.71, 12, 20]) {
+      const sum = { sigma2: sigma * sigma, sensitivity, clamp, devices };
+      expect(clampedDelta(sum, epsilon)).toBeGreaterThan(0.999);
+      expect(gaussianDelta(sum, epsilon)).toBeGreaterThan(0.999);
+    }
+  }
+  for (const [sigma, sensitivity, devices] of [
+    [0.3, 7, 658],
+    [5, 223, 659],
+    [150, 25, 6],
+    [1000, 8371, 63],
+  ] as const) {
+    const sum = { sigma2: sigma * sigma, sensitivity, clamp: clampOf({ sigma2: sigma * sigma }), devices };
+    let before = 1;
+    for (const epsilon of [0, 0.1, 1, 5, 15, 30, 39]) {
+      const delta = clampedDelta(sum, epsilon);
+      expect(delta).toBeLessThanOrEqual(before * (1 + 1e-6) + 1e-15);
+      before = delta;
+    }
   }
 });
