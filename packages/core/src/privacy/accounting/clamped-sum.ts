@@ -63,12 +63,13 @@ function quantile(n: number, coin: Coin, left: number): number {
 }
 
 /** How many steps of the grid a standard deviation has at least. */
-const FINENESS = 100;
+const FINENESS = 30;
 
 /**
  * The noise up to the clamp, in steps of g, and the probability w of it. For g = 1 it is the Gaussian, truncated. Wide noise is z = g·u + v, 0 ≤ v < g:
  * for every v its probability is at least c(u), that of the v farthest from 0, so with probability w = g·Σc the pair is (u, v) with u drawn from c/Σc and v
- * uniform and independent. Give away v: what is left are u in steps of g. c is log-concave.
+ * uniform and independent. Give away v of every device, and of one device, under the other hypothesis, v + Δ modulo g, which is uniform too: the sums modulo g
+ * are then the same, and what is left are sums of u that differ by ⌊Δ/g⌋ or ⌈Δ/g⌉. c is log-concave.
  */
 function truncatedPart({ sigma2, clamp }: ClampedSum): { part: Omit<Part, "times">; step: number; weight: number } {
   const step = Math.max(1, Math.floor(Math.sqrt(sigma2) / FINENESS));

@@ -70,7 +70,7 @@ export function composedEpsilon(charges: readonly Charge[], delta: number): numb
 /** `composedEpsilon`, or infinity where no ε holds at this δ, because what happens under one hypothesis only is too likely. */
 export function boundedEpsilon(charges: readonly Charge[], delta: number): number {
   const least = charges.reduce((sum, charge) => sum + charge.times * (charge.least ?? 0), 0);
-  return least < delta / 2 ? composedEpsilon(charges, delta) : Number.POSITIVE_INFINITY;
+  return least < 0.4 * delta ? composedEpsilon(charges, delta) : Number.POSITIVE_INFINITY;
 }
 
 /** Each with its share of δ; their ε add up. */

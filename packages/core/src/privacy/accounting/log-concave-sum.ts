@@ -21,7 +21,9 @@ export function logConcaveSumDelta(part: Part, sensitivity: number, epsilon: num
   // No value of the sum is one of both.
   if (part.times * (part.probabilities.length - 1) < sensitivity) return 1;
   const tilt = -epsilon / sensitivity;
-  const { first, length, mean } = windowAtTilt([part], tilt, sensitivity);
+  const { first, length, mean, spread } = windowAtTilt([part], tilt, sensitivity);
+  // So far apart that they do not meet.
+  if (sensitivity > spread) return 1;
   const { logTotal, variance, waves } = spectrum(part, tilt, length);
   const logScale = part.times * logTotal;
   const tilted = (x: number): number =>
@@ -34,8 +36,13 @@ export function logConcaveSumDelta(part: Part, sensitivity: number, epsilon: num
     Math.ceil(mean + aside) + sensitivity,
   );
   const upTo = (x: number): number => waves.reduce((sum, wave) => sum + partialSum(wave, tilt, first, x, logScale), 0);
-  const lost = TRANSFORM_ERROR * Math.exp(logScale - tilt * last) * Math.min(length, 1 + 1 / -Math.expm1(tilt));
-  return Math.min(1, Math.max(0, upTo(last) - Math.exp(epsilon) * upTo(last - sensitivity)) + lost);
+  // Any x gives a lower bound. Where f and its copy are far apart, values between them are noise, and so may be the search: its bulk is not.
+  const candidates = [last, Math.floor(mean), Math.ceil(mean)];
+  const deltas = candidates.map((x) => upTo(x) - Math.exp(epsilon) * upTo(x - sensitivity));
+  const lost =
+    TRANSFORM_ERROR * Math.exp(logScale - tilt * Math.max(...candidates)) * Math.min(length, 1 + 1 / -Math.expm1(tilt));
+  const delta = Math.max(0, ...deltas) + lost;
+  return delta <= 1 ? delta : 1;
 }
 
 /** One frequency ω of the tilted distribution: re·cos ωx + im·sin ωx. */

@@ -65,15 +65,15 @@ function windowAround(parts: readonly Part[], wanted: number): { tilt: number; f
   return { tilt, ...windowOf(target, above, below) };
 }
 
-/** Where the sum lies at a tilt, with so much room on both sides. */
+/** Where the sum lies at a tilt, with so much room on both sides; and how far it spreads, but for e^{−45} on each side. */
 export function windowAtTilt(
   parts: readonly Part[],
   tilt: number,
   room: number,
-): { mean: number; first: number; length: number } {
+): { mean: number; first: number; length: number; spread: number } {
   const { mean } = momentsAt(parts, tilt);
   const { above, below } = reach(parts, tilt, mean);
-  return { mean, ...windowOf(mean, above + room, below + room) };
+  return { mean, ...windowOf(mean, above + room, below + room), spread: above + below };
 }
 
 function windowOf(target: number, above: number, below: number): { first: number; length: number } {
