@@ -65,6 +65,8 @@ describe("documented versus reached", () => {
     table.push(`| ${name} | ${[aggregate, found, hijacked].map((epsilon) => epsilon.toFixed(3)).join(" | ")} |`);
     expect(found).toBeGreaterThan(0);
     expect(found).toBeLessThanOrEqual(hijacked);
+    // With noise at the devices the aggregate guarantee would promise too much.
+    if (mode === undefined) expect(found).toBeGreaterThan(aggregate);
     // Without a coin in the state, the figure is hardly more than what is reached and what the number of invalid reports may show.
     if (share === 1) expect(hijacked).toBeLessThan(1.05 * found + INVALID_COUNT_EPSILON / 2);
   });

@@ -51,7 +51,7 @@ export interface Question {
   readonly patience?: number;
 }
 
-/** What the answer is and costs, for the mechanism as theory has it: a mean's clamp, which costs a thousandth, is in the price of a task. */
+/** What the answer is and costs, for the mechanism as theory has it: a mean's clamp, which costs 0.2%, or 8% if the noise is wide, is in the price of a task. */
 export interface MetricPlan {
   readonly mechanism: "randomized-response" | HistogramMechanismName | "discrete-gaussian";
   /** What the server learns of one device, at most; for a mean beside `delta`. */

@@ -8,7 +8,8 @@ export const LIMB_MASK: number = LIMB - 1;
  * would leave a rounding error that depends on the message in the noise that the key holder sees.
  *
  * Security: "128-bit against quantum attacks by the HE Standard v1.1 table (log q ≤ 25 at N = 1024, 51 at 2048)",
- * for uniform ternary secrets and σ ≈ 3.2. The more pessimistic core-SVP count gives about 103 bits.
+ * for uniform ternary secrets and σ ≈ 3.2. The more pessimistic core-SVP count gives 103 bits for L1 at
+ * N = 1024 and 99.9 bits for L2 at N = 2048.
  */
 export interface LatticeParameters {
   readonly set: "L1" | "L2";
