@@ -1,5 +1,6 @@
-// The SDK for pages without a bundler: packages/device/dist/browser/lethe.js, minified. What only tasks with
-// ElGamal or with two servers need lies beside it and is loaded when such a task comes.
+// The SDK for pages without a bundler, minified, in packages/device/dist/browser:
+// - lethe.js, with what only some tasks need beside it: rotations, ElGamal and two servers, loaded when such a task comes;
+// - lethe-all.js, everything in one file, for service workers, extensions and script tags. The service delivers it at /lethe.js.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,6 +16,8 @@ async function build(input, output) {
     input: { lethe: join(device, "dist", "index.js") },
     // What files that follow need of the rest they take from the one file, instead of splitting it.
     preserveEntrySignatures: "allow-extension",
+    // The one file has what others load on demand.
+    checks: { ineffectiveDynamicImport: false },
     ...input,
   });
   const { output: files } = await bundle.generate({
@@ -27,25 +30,30 @@ async function build(input, output) {
   return files;
 }
 
-/** The modules that are used if imports on demand of these names are not followed. */
-async function modulesWithout(names) {
-  const resolveDynamicImport = (id) => (names.test(id) ? { id, external: true } : undefined);
-  const files = await build({ plugins: [{ name: "without", resolveDynamicImport }] });
+/** The modules that are used if only imports on demand of these names are followed. */
+async function modulesWith(names) {
+  const resolveDynamicImport = (id) => (names.test(id) ? undefined : { id, external: true });
+  const files = await build({ plugins: [{ name: "with", resolveDynamicImport }] });
   return new Set(files.flatMap(({ moduleIds }) => moduleIds));
 }
 
-// Each file has what none before it has: a task with two servers loads all three.
-const always = await modulesWithout(/./);
-const forElGamal = await modulesWithout(/two-server/);
+// Each file has what none before it has. counting.js has the modules that rotations and ElGamal share.
+const [always, forRotations, forElGamal] = [
+  await modulesWith(/^$/),
+  await modulesWith(/rotations/),
+  await modulesWith(/elgamal/),
+];
 const groups = [
   { name: "lethe", test: (id) => always.has(id) },
+  { name: "counting", test: (id) => forRotations.has(id) && forElGamal.has(id) },
   { name: "elgamal", test: (id) => forElGamal.has(id) },
 ];
-const output = await build({}, { codeSplitting: { groups, includeDependenciesRecursively: false } });
+const split = await build({}, { codeSplitting: { groups, includeDependenciesRecursively: false } });
+const whole = await build({ input: { "lethe-all": join(device, "dist", "script-tag.js") } }, { codeSplitting: false });
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-for (const { fileName, code } of output) {
+for (const { fileName, code } of [...split, ...whole]) {
   // These were for the bundler.
   writeFileSync(join(folder, fileName), withShortNames(code.replaceAll("/* @__PURE__ */ ", "")));
 }

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findOrInstallChromium } from "./chromium.js";
+import { findOrInstallBrowsers } from "./browsers.js";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const published = ["core", "device", "server", "lab", "cli"];
@@ -16,11 +16,11 @@ const steps = [
   ["tests", "vitest", "run"],
 ];
 
-const chromium = findOrInstallChromium();
+const browsers = findOrInstallBrowsers();
 const memory = findMemory();
 const env = {
   ...process.env,
-  ...(chromium && { CHROMIUM_PATH: chromium }),
+  ...browsers.paths,
   ...(memory && { TMPDIR: memory }),
 };
 
@@ -33,9 +33,9 @@ for (const [what, command, ...args] of steps) {
   }
 }
 
-if (!chromium) {
+if (browsers.missing.length > 0) {
   console.log(
-    "\nNot run: tests in a browser (*.browser.test.ts). Install Chromium, or set CHROMIUM_PATH, and run npm test again.",
+    `\nNot run: tests (*.browser.test.ts) in ${browsers.missing.join(", ")}. Install them and run npm test again.`,
   );
 }
 

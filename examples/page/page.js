@@ -7,6 +7,5 @@ const lethe = await openLethe({
   server: searchParams.get("server") ?? "http://127.0.0.1:8080",
   task: "editor-health",
   operatorKey: searchParams.get("key") ?? "",
-  onProblem: (problem) => console.warn(problem.code, problem.message),
 });
 document.querySelector("button").addEventListener("click", () => lethe.record("export.failed"));

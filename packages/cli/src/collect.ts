@@ -43,7 +43,7 @@ async function collect(options: CollectOptions, command: Command): Promise<void>
   refuseTwoFormats(options, command);
   const { mode } = await fetchManifest(leader, task);
   if (mode === "one-server")
-    throw failure(`${task} is counted by one server: lethe results ${task} --server ${leader}`);
+    throw failure(`${task} is counted by one server: npx lethe results ${task} --server ${leader}`);
   const outcome = await collected(options);
   const isReleased = outcome.status === "released";
   if (isReleased || options.json) printOutcome(outcome, options, mode);

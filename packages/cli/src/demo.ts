@@ -2,7 +2,7 @@ import type { Task } from "@lethe/core/message";
 import type { Demo, DemoResult } from "@lethe/lab/demo";
 import { type Command, Option } from "commander";
 import { wholeNumber } from "./options.ts";
-import { createProgress } from "./progress.ts";
+import { createProgress, PREPARING } from "./progress.ts";
 import { stopSignal } from "./stop-signal.ts";
 import { formatFigure, formatTable } from "./table.ts";
 
@@ -54,7 +54,10 @@ async function open({ mode, devices }: DemoOptions, signal: AbortSignal): Promis
   // Here, as the service takes as long to load as all the rest of every command.
   const { openDemo, openTwoServerDemo } = await import("@lethe/lab/demo");
   const size = devices === undefined ? {} : { devices };
-  if (mode === "one-server") return openDemo(size);
+  if (mode === "one-server") {
+    process.stderr.write(`${PREPARING}\n`);
+    return openDemo(size);
+  }
   // The other processes run this very command.
   return openTwoServerDemo({ command: process.argv[1] as string, ...size, signal });
 }

@@ -1,4 +1,4 @@
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { failure } from "./failure.ts";
 
@@ -15,6 +15,13 @@ export function keyFileOf({ data, keyFile }: KeyFileOptions, databaseUrl: string
     throw failure(`the key file ${file} lies inside the data folder, whose backups must hold no secret: move it out`);
   }
   return file;
+}
+
+/** Before a database is made for keys that could not be stored. Making the data folder makes the folders above it. */
+export function requireKeyFolder(file: string, data: string): void {
+  const folder = dirname(file);
+  if (existsSync(folder) || isInside(folder, data)) return;
+  throw failure(`the key file ${file} cannot be made: there is no such folder`);
 }
 
 function isInside(folder: string, file: string): boolean {

@@ -33,7 +33,7 @@ describe("lethe", () => {
       ["--sigma", ...simulate, "--sigma", "3"],
       ["--mechanism", "simulate", "--statistic", "occurrence", "--mechanism", "kary"],
       ["a list like", ...simulate, "--edges", "0,"],
-      ["lower ticks, eventsPerTick", ...simulate, "--ticks", "3000"],
+      ["lower ticks, ", ...simulate, "--ticks", "3000"],
     ]) {
       const { status, stdout, stderr } = lethe(...args);
       expect({ args, status, stdout }).toEqual({ args, status: 2, stdout: "" });
@@ -73,6 +73,7 @@ describe("lethe simulate", () => {
       standardError: number[];
       interval: [number, number][];
       localEpsilon: number;
+      bytes: Record<"state" | "report" | "publicKey", number>;
       microseconds: Record<string, number>;
     };
   }
@@ -103,6 +104,18 @@ describe("lethe simulate", () => {
     });
   }
 
+  it("has no page hides and counts one event between two writes, unless told otherwise", () => {
+    const args = ["--statistic", "histogram", "--devices", "2", "--ticks", "6"];
+    const stateOf = (...more: string[]) => (simulate(...args, ...more).bytes as { state: number }).state;
+    const least = stateOf();
+    expect(stateOf("--hides", "0", "--events-per-tick", "1")).toBe(least);
+    // Four buckets for 6 + 500 writes fill 4,096 slots, for 6 writes not even 1,024.
+    const more = simulate(...args, "--hides", "500");
+    expect(more).toMatchObject({ hides: 500, valid: 2 });
+    expect((more.bytes as { state: number }).state).toBeGreaterThan(3 * least);
+    expect(stateOf("--events-per-tick", "80")).toBeGreaterThan(least);
+  });
+
   it("--seed makes a run reproducible, but for its times", () => {
     const run = (seed: string) => {
       const { microseconds, ...figures } = simulate(
@@ -132,7 +145,8 @@ describe("lethe simulate", () => {
 
 describe("lethe demo", () => {
   it("--once --json: all three statistics, every figure near the truth", () => {
-    const { status, stdout } = lethe("demo", "--once", "--json", "--devices", "60");
+    const { status, stdout, stderr } = lethe("demo", "--once", "--json", "--devices", "60");
+    expect(stderr).toMatch(/^preparing the database …\n/);
     expect(status).toBe(0);
     const result = JSON.parse(stdout) as {
       devices: number;

@@ -27,6 +27,7 @@ const program = new Command("lethe")
 // In the order of the help, for which all are loaded; whoever names one waits for that one only.
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
   demo: async () => (await import("./demo.ts")).addDemo,
+  try: async () => (await import("./try.ts")).addTry,
   serve: async () => (await import("./serve.ts")).addServe,
   key: async () => (await import("./key.ts")).addKey,
   task: async () => (await import("./task.ts")).addTask,

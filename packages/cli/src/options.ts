@@ -1,5 +1,6 @@
 import { LetheError } from "@lethe/core/error";
-import { decodeOperatorKey } from "@lethe/core/message";
+import { decodeOperatorKey, type Metric, schemeOf } from "@lethe/core/message";
+import type { SchemeName } from "@lethe/core/statistic";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_DATA } from "./admin-token.ts";
 
@@ -29,7 +30,7 @@ export function operatorKey(text: string): string {
     return text;
   } catch (error) {
     if (!(error instanceof LetheError)) throw error;
-    throw new InvalidArgumentError("It is an operator key, like ed25519:…, as lethe key prints it.");
+    throw new InvalidArgumentError("It is an operator key, like ed25519:…, as npx lethe key prints it.");
   }
 }
 
@@ -44,10 +45,24 @@ export function windowNumber(text: string): number {
   return Number(text);
 }
 
+/** How many page hides a window allows. What stands in for it depends on the command, and is in its help. */
+export function hidesOption(ifAbsent: string): Option {
+  return new Option("--hides <H>", `writes that a window allows besides ticks; ${ifAbsent} if not given`).argParser(
+    wholeNumber(0, 100_000),
+  );
+}
+
+export function eventsPerTickOption(): Option {
+  return new Option(
+    "--events-per-tick <n>",
+    "lattice histogram, mean: how many events between two writes are counted; 1 if not given",
+  ).argParser(wholeNumber(1, 100_000));
+}
+
 /** What belongs to another statistic, or to another number of servers, was not meant for this one. */
-export function refuseForeignOptions(statistic: string, command: Command): void {
+export function refuseForeignOptions(statistic: Metric["statistic"], command: Command): void {
   const isGiven = (option: string): boolean => command.getOptionValueSource(option) === "cli";
-  const { mode, noise, scheme } = command.opts<{ mode?: string; noise?: string; scheme?: string }>();
+  const { mode, noise, scheme } = command.opts<{ mode?: string; noise?: string; scheme?: SchemeName }>();
   const isTwo = mode === "two-server";
   const isAtServers = isTwo && (noise === "servers" || statistic === "mean");
   const owners = {
@@ -62,6 +77,12 @@ export function refuseForeignOptions(statistic: string, command: Command): void 
       const or = isTwo && option === "sigma" ? ", or for --noise servers," : "";
       command.error(`error: option '--${option}' is for --statistic ${owner}${or} only`);
     }
+  }
+  const isLimited = !isTwo && statistic !== "occurrence" && schemeOf({}, { scheme, statistic }) === "lattice";
+  if (!isLimited && isGiven("eventsPerTick")) {
+    command.error(
+      "error: option '--events-per-tick' is for histograms and means with --scheme lattice only: others count every event",
+    );
   }
   if (!isTwo && isGiven("noise")) command.error("error: option '--noise' is for --mode two-server only");
   if (!isTwo) return;

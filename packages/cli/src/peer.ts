@@ -23,7 +23,9 @@ export function peerOf({ role, peer: url, peerKey }: PeerOptions): ServiceOption
     throw failure("--peer is missing: where the helper is, like https://helper.example");
   }
   if (peerKey === undefined) {
-    throw failure(`--peer-key is missing: the ${other}'s operator key, which lethe key prints where the ${other} runs`);
+    throw failure(
+      `--peer-key is missing: the ${other}'s operator key, which npx lethe key prints where the ${other} runs`,
+    );
   }
   return { ...(url !== undefined && { url }), operatorKey: peerKey, secret: requireSecret() };
 }

@@ -29,10 +29,11 @@ const TASK = {
   graceSeconds: 86_400,
   mode: "one-server",
   scheme: "lattice",
+  hides: 100,
   minimumDevices: 1000,
   metrics: [
     { name: "export.failed", statistic: "occurrence", localEpsilon: 1 },
-    { name: "tabs.opened", statistic: "mean", limit: 10, sigma: 2 },
+    { name: "tabs.opened", statistic: "mean", limit: 10, sigma: 2, eventsPerTick: 3 },
   ],
 };
 
@@ -50,6 +51,10 @@ describe("lethe plan", () => {
       bound: "exact",
       mechanism: "randomized-response",
       sigma: null,
+      ticks: 288,
+      hides: 1000,
+      writes: 1288,
+      eventsPerTick: null,
     });
     // Computed elsewhere.
     expect(found.localEpsilon).toBeCloseTo(5.68900188126394, 6);
@@ -90,7 +95,8 @@ describe("lethe plan", () => {
       "--mechanism",
       "kary",
     );
-    expect(histogram).toMatchObject({ mechanism: "kary", bound: "upper" });
+    expect(histogram).toMatchObject({ mechanism: "kary", bound: "upper", hides: 1000, eventsPerTick: null });
+    expect(histogram.parameters.scheme).toBe("elgamal");
     expect(histogram.localEpsilon).toBeCloseTo(6.605, 2);
     const mean = answer(
       "--statistic",
@@ -107,6 +113,7 @@ describe("lethe plan", () => {
       "0.2",
     );
     expect(((mean.sigma as number) * 10) ** 2).toBeCloseTo(0.25567976379117596, 6);
+    expect(mean.parameters.scheme).toBe("elgamal");
     expect(mean).toMatchObject({ reporting: 8000, mechanism: "discrete-gaussian" });
   });
 
@@ -128,6 +135,22 @@ describe("lethe plan", () => {
     expect(weak.stdout).toContain("hides next to nothing");
   });
 
+  it("on lattices has no page hides and one event in a segment, unless told otherwise", () => {
+    const histogram = ["--statistic", "histogram", "--devices", "1000", "--local-epsilon", "1", "--scheme", "lattice"];
+    expect(answer(...histogram)).toMatchObject({ ticks: 288, hides: 0, writes: 288, eventsPerTick: 1 });
+    const more = answer(...histogram, "--hides", "20", "--events-per-tick", "2");
+    expect(more).toMatchObject({ hides: 20, writes: 308, eventsPerTick: 2 });
+    expect(more.parameters).toMatchObject({ scheme: "lattice", dimension: 4096 });
+    const { stdout } = plan(...histogram, "--hides", "1", "--ticks", "10", "--events-per-tick", "3");
+    expect(stdout).toContain("10 ticks and 1 page hide: at most 11 writes");
+    expect(stdout).toContain("at most 3 events between two writes are counted");
+    expect(plan(...histogram, "--ticks", "1").stdout).toContain("at most 1 event between two writes is counted");
+    expect(plan(...histogram, "--hides", "1000").stderr).toContain("hides 517 is the most that fits");
+    const { stdout: unlimited } = plan(...histogram.slice(0, -2));
+    expect(unlimited).toContain("288 ticks and 1,000 page hides: at most 1,288 writes");
+    expect(unlimited).toContain("every event is counted");
+  });
+
   it("draws error against devices, in the terminal and as SVG", () => {
     const { status, stdout } = plan(...OCCURRENCE, "--epsilon", "1", "--delta", "1e-6", "--plot", "error.svg");
     expect(status).toBe(0);
@@ -142,7 +165,10 @@ describe("lethe plan", () => {
     const { status, stdout } = plan("--task", taskFile(TASK), "--windows", "7", "--json");
     expect(status).toBe(0);
     const found = JSON.parse(stdout) as {
-      metrics: { name: string; epsilon: number }[];
+      metrics: { name: string; epsilon: number; scheme: string; eventsPerTick: number | null }[];
+      ticks: number;
+      hides: number;
+      writes: number;
       perWindow: { aggregate: { epsilon: number }; local: { epsilon: number } };
       total: { windows: number; aggregate: { epsilon: number } };
     };
@@ -150,7 +176,15 @@ describe("lethe plan", () => {
     expect(found.perWindow.local.epsilon).toBeGreaterThan(2.25);
     expect(found.total.windows).toBe(7);
     expect(found.total.aggregate.epsilon).toBeGreaterThan(found.perWindow.aggregate.epsilon);
-    expect(plan("--task", "task.json").stdout).toContain("per window");
+    expect(found).toMatchObject({ ticks: 288, hides: 100, writes: 388 });
+    expect(found.metrics.map(({ scheme, eventsPerTick }) => ({ scheme, eventsPerTick }))).toEqual([
+      { scheme: "lattice", eventsPerTick: null },
+      { scheme: "lattice", eventsPerTick: 3 },
+    ]);
+    const words = plan("--task", "task.json").stdout;
+    expect(words).toContain("per window");
+    expect(words).toContain("288 ticks and 100 page hides: at most 388 writes");
+    expect(words).toContain("tabs.opened: at most 3 events between two writes are counted");
   });
 
   it("prices a task at the share that it says may be missing, unless told another", () => {
@@ -191,6 +225,11 @@ describe("lethe plan", () => {
       ["--limit", "--statistic", "mean", "--devices", "9", ...goal, "--limit", "0"],
       ["--missing", ...OCCURRENCE, ...goal, "--missing", "1"],
       ["--ticks", ...OCCURRENCE, ...goal, "--ticks", "0"],
+      ["--hides", ...OCCURRENCE, ...goal, "--hides", "-1"],
+      ["--events-per-tick", ...OCCURRENCE, ...goal, "--events-per-tick", "2"],
+      ["--scheme lattice", "--statistic", "mean", "--devices", "9", ...goal, "--events-per-tick", "2"],
+      ["--hides", "--task", taskFile(TASK), "--hides", "2"],
+      ["--events-per-tick", "--task", taskFile(TASK), "--events-per-tick", "2"],
       ["--windows", ...OCCURRENCE, ...goal, "--windows", "2"],
       ["sigma", "--statistic", "mean", "--devices", "1", "--epsilon", "1e-6", "--delta", "1e-6"],
       ["--local-epsilon", "--task", taskFile(TASK), ...goal],

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Task } from "@lethe/core/message";
+import { schemeOf, type Task } from "@lethe/core/message";
 import {
   type Goal,
   type MetricPlan,
@@ -16,16 +16,26 @@ import {
   type TwoServerMetricPlan,
   type TwoServerQuestion,
 } from "@lethe/core/plan";
-import type { HistogramMechanismName, SchemeName } from "@lethe/core/statistic";
+import { DEFAULT_HIDES, type HistogramMechanismName, type SchemeName } from "@lethe/core/statistic";
 import type { NoiseSource } from "@lethe/core/two-server";
 import { type MeasuredCost, measureCost } from "@lethe/lab/cost";
 import { errorByDevices } from "@lethe/lab/error-plot";
 import { renderSvg, renderTerminal } from "@lethe/lab/plot";
 import { type Command, Option } from "commander";
-import { edges, positive, probability, refuseForeignOptions, shareBelowOne, wholeNumber } from "./options.ts";
+import {
+  edges,
+  eventsPerTickOption,
+  hidesOption,
+  positive,
+  probability,
+  refuseForeignOptions,
+  shareBelowOne,
+  wholeNumber,
+} from "./options.ts";
 import { createProgress } from "./progress.ts";
 import { count, figure, formatTable } from "./table.ts";
 import { readTask } from "./task-file.ts";
+import { describeLimit, describeLimits, describeWrites, limitOf } from "./task-room.ts";
 
 interface PlanOptions {
   readonly task?: string;
@@ -38,6 +48,8 @@ interface PlanOptions {
   readonly mechanism?: HistogramMechanismName;
   readonly limit: number;
   readonly ticks: number;
+  readonly hides?: number;
+  readonly eventsPerTick?: number;
   readonly missing?: number;
   readonly mode: "one-server" | "two-server";
   readonly noise?: NoiseSource;
@@ -66,6 +78,8 @@ export function addPlan(program: Command): void {
     )
     .option("--limit <k>", "mean: counts are cut at this", wholeNumber(1, 100_000), 10)
     .option("--ticks <T>", "ticks of a window", wholeNumber(1, 100_000), 288)
+    .addOption(hidesOption(`0 for a lattice histogram or mean, else ${DEFAULT_HIDES},`))
+    .addOption(eventsPerTickOption())
     .option(
       "--missing <share>",
       "share of devices that may be missing or dishonest; 0, or what the task says, if not given",
@@ -78,7 +92,12 @@ export function addPlan(program: Command): void {
         "servers",
       ]),
     )
-    .addOption(new Option("--scheme <name>", "one server: lattice if it can").choices(["lattice", "elgamal"]))
+    .addOption(
+      new Option("--scheme <name>", "one server: lattice for an occurrence, else elgamal if not given").choices([
+        "lattice",
+        "elgamal",
+      ]),
+    )
     .option("--windows <w>", "with --task: over how many windows the total is", wholeNumber(1, 100_000), 1)
     .option("--plot [file]", "draw error against number of devices; with a file, as SVG")
     .option("--json", "print JSON only")
@@ -89,7 +108,7 @@ export function addPlan(program: Command): void {
 }
 
 /** Everything that is missing or does not belong ends here, with one line. */
-function questionFrom(options: PlanOptions, command: Command): TwoServerQuestion {
+function questionFrom(options: PlanOptions, command: Command): TwoServerQuestion & PlannedRoom {
   const {
     statistic,
     devices,
@@ -119,10 +138,39 @@ function questionFrom(options: PlanOptions, command: Command): TwoServerQuestion
       : { localEpsilon: localEpsilon as number, delta: delta ?? DEFAULT_DELTA };
   const reporting = reportingDevices(devices, missing);
   const named = { ...(mechanism && { mechanism }), ...(noise && { noise }) };
-  return { statistic, devices, reporting, ticks, goal, edges: begins, limit, ...named };
+  return {
+    statistic,
+    devices,
+    reporting,
+    ticks,
+    ...roomFrom(options, statistic),
+    goal,
+    edges: begins,
+    limit,
+    ...named,
+  };
 }
 
-async function runMetricPlan(question: TwoServerQuestion, { mode, scheme, plot, json }: PlanOptions): Promise<void> {
+interface PlannedRoom {
+  readonly hides: number;
+  /** Absent where every event is counted. */
+  readonly eventsPerTick?: number;
+}
+
+/** Rotations have room for little: the plan without page hides is where to start from. */
+function roomFrom(
+  { mode, scheme, hides, eventsPerTick = 1 }: PlanOptions,
+  statistic: Question["statistic"],
+): PlannedRoom {
+  const rotates =
+    mode === "one-server" && statistic !== "occurrence" && schemeOf({}, { scheme, statistic }) === "lattice";
+  return rotates ? { hides: hides ?? 0, eventsPerTick } : { hides: hides ?? DEFAULT_HIDES };
+}
+
+async function runMetricPlan(
+  question: TwoServerQuestion & PlannedRoom,
+  { mode, scheme, plot, json }: PlanOptions,
+): Promise<void> {
   if (typeof plot === "string") requireWritable(plot);
   const planFor = mode === "two-server" ? planTwoServerMetric : planMetric;
   const { spec, ...plan }: MetricPlan | TwoServerMetricPlan = planFor(question);
@@ -133,11 +181,12 @@ async function runMetricPlan(question: TwoServerQuestion, { mode, scheme, plot, 
   const drawn = "mechanism" in spec && spec.mechanism ? { ...question, mechanism: spec.mechanism } : question;
   const picture = plot === undefined ? undefined : errorByDevices(drawn, planFor, createProgress("error by devices"));
   if (typeof plot === "string" && picture) writeFileSync(plot, renderSvg(picture));
-  const { statistic, devices, ticks } = question;
+  const { statistic, devices, ticks, hides, eventsPerTick = null } = question;
   if (json) {
     const { lines } = picture ?? {};
     const servers = mode === "two-server" ? { mode } : {};
-    const answer = { statistic, ...servers, devices, ticks, ...plan, sigma: plan.sigma ?? null, parameters };
+    const room = { ticks, hides, writes: ticks + hides, eventsPerTick };
+    const answer = { statistic, ...servers, devices, ...room, ...plan, sigma: plan.sigma ?? null, parameters };
     console.log(JSON.stringify(lines ? { ...answer, errorByDevices: lines } : answer));
   } else {
     console.log(describeMetric(question, plan, parameters));
@@ -160,7 +209,7 @@ function requireWritable(path: string): void {
 }
 
 function describeMetric(
-  { statistic, devices, ticks, limit }: Question,
+  { statistic, devices, ticks, hides, eventsPerTick, limit }: Question & PlannedRoom,
   plan: Omit<MetricPlan, "spec"> & { readonly noise?: NoiseSource },
   parameters: PlanParameters & { readonly microseconds?: MeasuredCost },
 ): string {
@@ -234,6 +283,7 @@ function describeMetric(
           ]
         : []),
       ["time on this machine", describeTimes(parameters.microseconds), ""],
+      ["writes", describeWrites({ ticks, hides }), describeEvents(statistic, eventsPerTick)],
     ],
     3,
   ).concat(localEpsilon > WEAK ? `\n\n${weakness(localEpsilon, plan.noise)}` : "");
@@ -269,6 +319,11 @@ function describeScheme({ scheme, set, dimension, t, z }: PlanParameters): strin
   return `lattice ${set}, N = ${dimension}, t = ${t}${z === undefined ? "" : `, z = ${z}`}`;
 }
 
+function describeEvents(statistic: Question["statistic"], eventsPerTick: number | undefined): string {
+  if (eventsPerTick !== undefined) return describeLimit(eventsPerTick);
+  return statistic === "occurrence" ? "one event counts as many do" : "every event is counted";
+}
+
 function describeTimes(measured: MeasuredCost | undefined): string {
   if (!measured) return "not measured: it would take seconds";
   const { write, seal, open } = measured;
@@ -287,13 +342,16 @@ function runTaskPlan(file: string, options: PlanOptions, command: Command): void
     "mechanism",
     "limit",
     "ticks",
+    "hides",
+    "eventsPerTick",
     "mode",
     "noise",
     "scheme",
     "plot",
   ]) {
     if (command.getOptionValueSource(option) === "cli") {
-      command.error(`error: option '--${option.replace("E", "-e")}' is not for --task, which says it itself`);
+      const long = option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      command.error(`error: option '--${long}' is not for --task, which says it itself`);
     }
   }
   const task = readTask(file);
@@ -306,14 +364,26 @@ function runTaskPlan(file: string, options: PlanOptions, command: Command): void
   }
   const progress = task.metrics.length > FEW_METRICS ? createProgress(`${task.metrics.length} metrics`) : undefined;
   const plan = planTask({ task, devices, ...(missing !== undefined && { missing }), delta, windows }, progress);
-  console.log(json ? JSON.stringify(plan) : describeTask(plan, task.mode));
+  console.log(json ? JSON.stringify(withRoom(plan, task)) : describeTask(plan, task));
+}
+
+/** A plan in JSON says what room means, too: `eventsPerTick` is null where every event is counted. */
+function withRoom(plan: TaskPlan, task: Task): object {
+  const { ticks, hides = ticks } = task;
+  const rooms = new Map(
+    task.metrics.map((metric) => {
+      return [metric.name, { scheme: schemeOf(task, metric), eventsPerTick: limitOf(task, metric) ?? null }];
+    }),
+  );
+  const metrics = plan.metrics.map((metric) => ({ ...metric, ...rooms.get(metric.name) }));
+  return { ...plan, ticks, hides, writes: ticks + hides, metrics };
 }
 
 /** So many are priced at once. */
 const FEW_METRICS = 10;
 
-function describeTask(plan: TaskPlan, mode: Task["mode"]): string {
-  const [whom, ifHonest] = mode === "one-server" ? ["the server", ""] : ["the servers", " and an honest server"];
+function describeTask(plan: TaskPlan, task: Task): string {
+  const [whom, ifHonest] = task.mode === "one-server" ? ["the server", ""] : ["the servers", " and an honest server"];
   const rows = plan.metrics.map((metric) => [
     metric.name,
     metric.mechanism,
@@ -341,7 +411,8 @@ function describeTask(plan: TaskPlan, mode: Task["mode"]): string {
       6,
     ),
     "",
-    `device: state ${count(plan.stateBytes)} bytes, report ${count(plan.reportBytes)} bytes`,
+    `device: state ${count(plan.stateBytes)} bytes, report ${count(plan.reportBytes)} bytes; ${describeWrites(task)}`,
+    ...describeLimits(task),
   ].join("\n");
 }
 

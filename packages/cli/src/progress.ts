@@ -1,3 +1,6 @@
+/** Said before the embedded database is made, which takes seconds. */
+export const PREPARING = "preparing the database …";
+
 /** A line on stderr that says how far long work is; on a terminal it rewrites itself, elsewhere it comes at each tenth. */
 export function createProgress(what: string): (share: number) => void {
   let last = -1;

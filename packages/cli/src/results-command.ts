@@ -10,7 +10,7 @@ export function resultsCommand(
   if (mode === "two-server") {
     // Whoever asks has them from the operators: from this very server they would prove nothing.
     const pinned = "--leader-key ed25519:… --helper-key ed25519:…";
-    return `lethe collect --leader ${leader?.url} --helper ${helper?.url} --task ${task} ${pinned}${waiting}`;
+    return `npx lethe collect --leader ${leader?.url} --helper ${helper?.url} --task ${task} ${pinned}${waiting}`;
   }
-  return `lethe results ${task}${waiting}${server === DEFAULT_SERVER ? "" : ` --server ${server}`}`;
+  return `npx lethe results ${task}${waiting}${server === DEFAULT_SERVER ? "" : ` --server ${server}`}`;
 }

@@ -145,7 +145,7 @@ function chartOf(title: string, figures: readonly (readonly [name: string, value
 /** How far a window is that is not released. */
 export function describePending(status: WindowStatus): string {
   const { task, window } = status;
-  return `no release yet: ${describeState(status)}\nwait for it: lethe results ${task} --window ${window} --wait`;
+  return `no release yet: ${describeState(status)}\nwait for it: npx lethe results ${task} --window ${window} --wait`;
 }
 
 export function describeState(status: WindowStatus): string {

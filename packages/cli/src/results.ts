@@ -1,9 +1,11 @@
+import type { ReleaseOrWithheld } from "@lethe/core/message";
 import type { Command } from "commander";
 import { failure } from "./failure.ts";
 import { serverOption, windowNumber } from "./options.ts";
 import { resultsCommand } from "./results-command.ts";
 import { findOutcome, type Sought } from "./results-find.ts";
 import { type Format, printOutcome, refuseTwoFormats } from "./results-print.ts";
+import type { Pending } from "./results-wait.ts";
 import { fetchManifest, type Told } from "./service-client.ts";
 
 interface ResultsOptions extends Sought, Format {
@@ -36,6 +38,22 @@ async function results(task: string, options: ResultsOptions, command: Command):
   if (outcome.status === "shared") throw new TypeError("a task of one server has no shares");
   if (!options.json && !options.csv) for (const line of describeNewer(newer)) console.log(line);
   printOutcome(outcome, options, "one-server");
+  if (!options.json && !options.csv) for (const line of adviceFor(outcome, newer, server)) console.log(line);
+}
+
+/** Windows last no longer than this at a service that was started with --dev, and hardly anywhere else. */
+const TRIAL_SECONDS = 10;
+
+/** What to do about too few devices while somebody tries things out: in production, waiting is all there is. */
+function adviceFor(outcome: ReleaseOrWithheld | Pending, newer: readonly Told[], server: string): string[] {
+  const short = [outcome, ...newer].find((told) => told.status === "not-enough");
+  if (!short || short.to - short.from > TRIAL_SECONDS) return [];
+  const { task, received, missing } = short;
+  return [
+    "",
+    'Too few devices for a trial? Either create a higher version of the task with "minimumDevices": 1, or run more of them:',
+    `  npx lethe simulate --server ${server} --task ${task} --devices ${received + missing}`,
+  ];
 }
 
 /** Neither of two servers has results. */

@@ -13,6 +13,7 @@ const TASK = {
   task: "kiosk",
   tickSeconds: 60,
   ticks: 10,
+  hides: 10,
   graceSeconds: 3600,
   mode: "one-server",
   scheme: "lattice",

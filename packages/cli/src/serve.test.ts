@@ -1,5 +1,14 @@
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -171,6 +180,25 @@ describe("lethe serve", () => {
     expect(readFileSync(join(data, "admin-token"), "utf8")).toBe(token);
     next.process.kill("SIGINT");
     expect((await next.ended).status).toBe(0);
+  });
+
+  it("says that it prepares a database, once; a port in use keeps it from that", async () => {
+    const cwd = join(folder, "first");
+    mkdirSync(cwd);
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as { port: number };
+    const refused = letheWith({ cwd }, "serve", "--port", `${port}`);
+    other.close();
+    expect(refused.stderr).toBe(`error: port ${port} of 127.0.0.1 is in use: choose another with --port\n`);
+    expect(readdirSync(cwd).filter((name) => name !== "lethe-data.keys")).toEqual([]);
+    const saidBy = async (): Promise<string> => {
+      const started = await startService({ cwd, database: "new" });
+      started.process.kill("SIGTERM");
+      return (await started.ended).stderr;
+    };
+    expect(await saidBy()).toContain("preparing the database …\n");
+    expect(await saidBy()).not.toContain("preparing");
   });
 
   it("a clock that jumped since the last time stored is waited for, and --accept-clock ends that", async () => {

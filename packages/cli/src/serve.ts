@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { type AdminToken, adminTokenOf, DEFAULT_DATA } from "./admin-token.ts";
 import { type EnrolmentOptions, enrolmentRules } from "./enrolment-rules.ts";
 import { failure } from "./failure.ts";
-import { keyFileOf } from "./key-file.ts";
+import { keyFileOf, requireKeyFolder } from "./key-file.ts";
 import {
   DEFAULT_SERVER,
   dataOption,
@@ -18,8 +18,10 @@ import {
   wholeNumber,
 } from "./options.ts";
 import { type PeerOptions, peerOf } from "./peer.ts";
+import { requireFreePort, whyNotListening } from "./port.ts";
+import { PREPARING } from "./progress.ts";
+import { readSdk } from "./sdk.ts";
 import { stopSignal } from "./stop-signal.ts";
-import { whyUnusable } from "./text-file.ts";
 
 interface ServeOptions extends EnrolmentOptions, PeerOptions {
   readonly role: Role;
@@ -54,7 +56,11 @@ export function addServe(program: Command): void {
         .default("all"),
     )
     .option("--peer <url>", "leader: where its helper is", serviceUrl)
-    .option("--peer-key <key>", "leader, helper: the other's operator key, as `lethe key` tells it there", operatorKey)
+    .option(
+      "--peer-key <key>",
+      "leader, helper: the other's operator key, as `npx lethe key` prints it there",
+      operatorKey,
+    )
     .option("--host <address>", "where to listen", "127.0.0.1")
     .option("--port <n>", "0 takes any that is free (default: 8080, 0 for a tally)", wholeNumber(0, 65_535))
     .option("--url <url>", "where devices reach it, if that is not where it listens", serviceUrl)
@@ -126,6 +132,7 @@ async function serve(options: ServeOptions, command: Command): Promise<void> {
     ...(databaseUrl === undefined ? { data } : { databaseUrl }),
     ...(role !== "intake" && { keyFile: keyFileOf(options, databaseUrl) }),
   };
+  if (place.data !== undefined && place.keyFile !== undefined) requireKeyFolder(place.keyFile, place.data);
   const adminToken = databaseUrl === undefined ? adminTokenOf(data) : await sharedToken(role, data);
   const enrolment = await enrolmentRules(options, databaseUrl !== undefined);
   for (const warning of warningsFor(options, adminToken !== undefined)) process.stderr.write(`warning: ${warning}\n`);
@@ -202,7 +209,7 @@ function warningsFor({ dev, url, host, role }: ServeOptions, isAdmin: boolean): 
   return [
     ...(dev
       ? [
-          "DEVELOPMENT. Every task that is created gets windows of seconds, and is released for a handful of devices. Never for people's data.",
+          "DEVELOPMENT. Every task that is created gets windows of seconds, and is released for 10 devices, or fewer if its minimumDevices says so. Never for people's data.",
         ]
       : []),
     ...(isUnknown && role === "tally"
@@ -231,6 +238,7 @@ async function open(
     newDatabase,
     leastFree,
   } = options;
+  await requireFreePort({ host, port: portOf(options) });
   const { openService } = await import("@lethe/server");
   const log = pino({ base: null }, pino.destination({ dest: 2, sync: true }));
   try {
@@ -242,6 +250,8 @@ async function open(
       ...(url !== undefined && { url }),
       ...(trustProxy && { trustProxy }),
       log,
+      sdk: readSdk(),
+      onCreating: () => process.stderr.write(`${PREPARING}\n`),
       ...(threads !== undefined && { threads }),
       keysAhead,
       ...(dev && { development: true }),
@@ -252,28 +262,12 @@ async function open(
       databaseSeconds: options.databaseTimeout,
     });
   } catch (error) {
-    throw explained(error, options);
+    throw whyNotListening(error, { host, port: portOf(options) });
   }
 }
 
 /** Nobody but the admin and monitoring looks for a tally, of which there may be several on a machine. */
 const portOf = ({ role, port }: ServeOptions): number => port ?? (role === "tally" ? 0 : 8080);
-
-/** What the system refuses, in one line. */
-function explained(error: unknown, options: ServeOptions): unknown {
-  if (!(error instanceof Error && "syscall" in error)) return error;
-  const refused = error as NodeJS.ErrnoException;
-  const { code = "", path } = refused;
-  const [host, port] = [options.host, portOf(options)];
-  if (code === "EADDRINUSE") return failure(`port ${port} of ${host} is in use: choose another with --port`);
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EAI_AGAIN") {
-    return failure(`${host} is no address of this machine: choose another with --host`);
-  }
-  if (code === "EACCES" && path === undefined) {
-    return failure(`port ${port} may not be listened on: choose one above 1023 with --port`);
-  }
-  return path === undefined ? error : failure(`${path}: ${whyUnusable(refused)}`);
-}
 
 function describe(
   { url, operatorKey }: Service,
@@ -301,9 +295,9 @@ function nextStep(role: Role, url: string, data: string | undefined, { source }:
   const isFound = source === "LETHE_ADMIN_TOKEN" || data === resolve(process.env.LETHE_DATA ?? DEFAULT_DATA);
   const where = url === DEFAULT_SERVER ? "" : ` --server ${url}`;
   const what = role === "helper" ? "agree" : "create";
-  const first = role === "leader" ? "once the helper's operator has agreed (lethe task agree there): " : "";
+  const first = role === "leader" ? "once the helper's operator has agreed (npx lethe task agree there): " : "";
   const folder = isFound || data === undefined ? "" : `LETHE_DATA=${quoted(data)} `;
-  return `${first}${folder}lethe task ${what} task.json${where}`;
+  return `${first}${folder}npx lethe task ${what} task.json${where}`;
 }
 
 /** For a shell. */

@@ -141,7 +141,7 @@ export async function reaching<T>(server: string, action: () => Promise<T>): Pro
     const { code } = error.cause as NodeJS.ErrnoException;
     const why = code === undefined || code === "ECONNREFUSED" ? "" : ` (${code})`;
     throw failure(
-      `no service answers at ${server}${why}: is the address right, and the service running (lethe serve)?`,
+      `no service answers at ${server}${why}: is the address right, and the service running (npx lethe serve)?`,
     );
   }
 }

@@ -16,6 +16,7 @@ const TASK = {
   graceSeconds: 3600,
   mode: "one-server",
   scheme: "lattice",
+  hides: 100,
   minimumDevices: 1000,
   metrics: [
     { name: "export.failed", statistic: "occurrence", localEpsilon: 2 },
@@ -60,7 +61,7 @@ interface Created {
 
 describe("from a task file to a release", () => {
   it("begins with no task", () => {
-    expect(run("task", "list").stdout).toBe("no tasks yet: lethe task create task.json\n");
+    expect(run("task", "list").stdout).toBe("no tasks yet: npx lethe task create task.json\n");
     expect(runJson("task", "list")).toEqual({ tasks: [] });
   });
 
@@ -75,6 +76,8 @@ describe("from a task file to a release", () => {
     for (const part of [
       "editor-health, version 1, 3 metrics: is there already, just like this\n",
       "note: this service is for development: windows of 10 seconds, grace 5 seconds, at least 10 devices\n",
+      "10 ticks and 100 page hides: at most 110 writes\n",
+      "export.clicks, tabs.opened: at most 1 event between two writes is counted\n",
       `from window    ${first.manifest.fromWindow}\n`,
       " UTC\n",
       `operator key   ${service.operatorKey}\n`,
@@ -108,6 +111,27 @@ describe("from a task file to a release", () => {
     expect(stdout).toContain(`operator key ${service.operatorKey}\n`);
     expect(stdout).toMatch(/\n\d+ +not-open +\d{4}-\d\d-\d\d /);
     expect(stdout).toMatch(/\n\d+ +open +\d{4}-\d\d-\d\d /);
+    expect(stdout).toContain("10 ticks and 100 page hides: at most 110 writes\n");
+    expect(stdout).toContain("export.clicks, tabs.opened: at most 1 event between two writes is counted\n");
+    expect(stdout).toContain(
+      "a memory dump may hold how many events of export.clicks, tabs.opened were counted since the last write\n",
+    );
+    expect(stdout).not.toContain("post-quantum");
+  });
+
+  it("task show states that ElGamal is not post-quantum, and what a memory dump may hold", () => {
+    const { scheme: _, hides: __, ...rest } = TASK;
+    const metrics = TASK.metrics.map(({ eventsPerTick, ...metric }) => metric);
+    writeFileSync(join(folder, "by-default.json"), JSON.stringify({ ...rest, task: "by-default", metrics }));
+    runJson("task", "create", "by-default.json");
+    const { stdout } = run("task", "show", "by-default");
+    expect(stdout).toContain("10 ticks and 1,000 page hides: at most 1,010 writes\n");
+    expect(stdout).toMatch(
+      /\nexport.failed +occurrence +local ε 2 +lattice\nexport.clicks +histogram +local ε 2 +elgamal\n/,
+    );
+    expect(stdout).toContain("export.clicks, tabs.opened: ElGamal, which is not post-quantum");
+    expect(stdout).toContain("a memory dump may hold old ciphertexts of export.clicks, tabs.opened");
+    expect(stdout).not.toContain("between two writes");
   });
 
   it("simulate --server tells the truth, and results --wait what the service learns of it", BUSY, () => {
@@ -139,16 +163,18 @@ describe("from a task file to a release", () => {
     expect(runJson<Release>("results", "editor-health").window).toBe(simulated.window);
   });
 
-  it("simulate --server prints the truth as a table, and the next command", () => {
+  it("simulate --server prints the truth as a table, and the next command", BUSY, () => {
     const args = ["simulate", "--server", service.url, "--task", "editor-health", "--devices", "3"];
     const { status, stdout } = run(...args);
     expect(status).toBe(0);
     expect(stdout).toMatch(/^metric +truth\nexport.failed +\d\nexport.clicks 0 +\d\nexport.clicks 1 +\d\n/);
-    const [, window = ""] = /\nlethe results editor-health --window (\d+) --wait --server http/.exec(stdout) ?? [];
+    const [, window = ""] = /\nnpx lethe results editor-health --window (\d+) --wait --server http/.exec(stdout) ?? [];
     const { status: waited, stdout: told, stderr } = run("results", "editor-health", "--window", window, "--wait");
     expect(waited).toBe(0);
     expect(told).toContain("not enough, 7 more: nothing is released, and what was sent is erased\n");
     expect(told).toContain("3 of 3 enrolled devices reported; refused requests: none\n");
+    expect(told).toContain(`create a higher version of the task with "minimumDevices": 1, or run more of them:\n`);
+    expect(told).toContain(`  npx lethe simulate --server ${service.url} --task editor-health --devices 10\n`);
     expect(stderr).toContain("3 reports so far, at least 10 needed");
     const csv = run("results", "editor-health", "--window", window, "--csv");
     expect(csv.stdout).toMatch(/^task,[^\n]*\r\n$/);
@@ -202,7 +228,7 @@ describe("before a release", () => {
     const window = manifest.fromWindow + 1000;
     expect(run("results", "fresh", "--window", `${window}`).stdout).toMatch(
       new RegExp(
-        `^no release yet: window ${window} of fresh begins .* UTC\\nwait for it: lethe results fresh --window ${window} --wait\\n$`,
+        `^no release yet: window ${window} of fresh begins .* UTC\\nwait for it: npx lethe results fresh --window ${window} --wait\\n$`,
       ),
     );
     expect(runJson("results", "fresh", "--window", `${window}`)).toMatchObject({
@@ -316,7 +342,7 @@ describe("what the user can mend ends with one line and exit code 2", () => {
   it("without a service", () => {
     const env = { LETHE_SERVER: "http://127.0.0.1:9", LETHE_ADMIN_TOKEN: "0123456789abcdef" };
     const stderr =
-      "error: no service answers at http://127.0.0.1:9: is the address right, and the service running (lethe serve)?\n";
+      "error: no service answers at http://127.0.0.1:9: is the address right, and the service running (npx lethe serve)?\n";
     for (const args of [
       ["results", "editor-health"],
       ["results", "editor-health", "--wait", "--json"],
@@ -329,7 +355,7 @@ describe("what the user can mend ends with one line and exit code 2", () => {
       expect({ args, ...letheWith({ cwd: folder, env }, ...args) }).toEqual({ args, status: 2, stdout: "", stderr });
     }
     expect(letheWith({ cwd: folder, env }, "task", "types", "editor-health").stderr).toBe(
-      "error: there is no file editor-health, and no service answers at http://127.0.0.1:9: is the address right, and the service running (lethe serve)?\n",
+      "error: there is no file editor-health, and no service answers at http://127.0.0.1:9: is the address right, and the service running (npx lethe serve)?\n",
     );
     for (const server of ["localhost:8080", "ftp://a.example", "http://", "http://a.example/?b"]) {
       const { status, stderr } = letheWith({}, "results", "editor-health", "--server", server);

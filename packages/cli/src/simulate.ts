@@ -2,7 +2,16 @@ import { bucketName } from "@lethe/core/statistic";
 import { type SimulationOptions, type SimulationResult, simulate } from "@lethe/lab/simulate";
 import { type Command, Option } from "commander";
 import { simulateFleet } from "./fleet.ts";
-import { edges, positive, refuseForeignOptions, serviceUrl, share, wholeNumber } from "./options.ts";
+import {
+  edges,
+  eventsPerTickOption,
+  hidesOption,
+  positive,
+  refuseForeignOptions,
+  serviceUrl,
+  share,
+  wholeNumber,
+} from "./options.ts";
 import { createProgress } from "./progress.ts";
 import { formatFigure, formatTable } from "./table.ts";
 
@@ -27,6 +36,8 @@ export function addSimulate(program: Command): void {
     )
     .option("--devices <n>", "how many devices", wholeNumber(1, 1e9), 1000)
     .option("--ticks <T>", "ticks of the window", wholeNumber(1, 100_000), 24)
+    .addOption(hidesOption("the devices here make none of these; 0"))
+    .addOption(eventsPerTickOption())
     .option("--rate <r>", "probability of an event in a tick, for each metric", share, 0.05)
     .option("--local-epsilon <e>", "what each metric may cost a device", positive, 1)
     .option("--metrics <m>", "occurrence: number of metrics", wholeNumber(1, 1e6), 1)

@@ -36,7 +36,7 @@ function describe(terms: Task, asked: Task, file: string): string {
     describeTask(terms, verdict),
     "",
     ...note.flatMap((line) => [line, "      its leader must run with --dev, too", ""]),
-    `What it costs a device, and how wrong results will be: lethe plan --task ${file}`,
-    `Next, by the leader's operator: lethe task create ${file}`,
+    `What it costs a device, and how wrong results will be: npx lethe plan --task ${file}`,
+    `Next, by the leader's operator: npx lethe task create ${file}`,
   ].join("\n");
 }

@@ -1,7 +1,8 @@
 import { LetheError } from "@lethe/core/error";
-import type { Metric, Task } from "@lethe/core/message";
+import { type Metric, schemeOf, type Task } from "@lethe/core/message";
 import { formatTable } from "./table.ts";
 import { readTask } from "./task-file.ts";
+import { describeLimits, describeWrites } from "./task-room.ts";
 import { inWords } from "./time.ts";
 
 export function checkTask(path: string, { json }: { json?: boolean }): void {
@@ -15,18 +16,28 @@ export function checkTask(path: string, { json }: { json?: boolean }): void {
 }
 
 export function describeTask(task: Task, verdict: string): string {
-  const { version, tickSeconds, ticks, graceSeconds, mode, scheme, minimumDevices, metrics } = task;
+  const { version, tickSeconds, ticks, graceSeconds, mode, minimumDevices, metrics } = task;
   const grace = graceSeconds > 0 ? `for ${inWords(graceSeconds)} after it` : "until it ends";
+  const schemes = new Set(metrics.map((metric) => schemeOf(task, metric)));
+  const differ = schemes.size > 1;
+  const limits = describeLimits(task);
   return [
     `${task.task}, version ${version}: ${verdict}`,
     `window of ${inWords(ticks * tickSeconds)}: ${ticks} ticks of ${inWords(tickSeconds)}; reports are accepted ${grace}`,
-    `${mode}, ${scheme}; released if at least ${minimumDevices} devices report`,
+    describeWrites(task),
+    `${[mode, ...(differ ? [] : schemes)].join(", ")}; released if at least ${minimumDevices} devices report`,
     "",
     formatTable(
-      ["metric", "statistic", "noise"],
-      metrics.map((metric) => [metric.name, metric.statistic, noiseOf(metric, mode)]),
-      3,
+      ["metric", "statistic", "noise", ...(differ ? ["scheme"] : [])],
+      metrics.map((metric) => [
+        metric.name,
+        metric.statistic,
+        noiseOf(metric, mode),
+        ...(differ ? [schemeOf(task, metric)] : []),
+      ]),
+      4,
     ),
+    ...(limits.length > 0 ? ["", ...limits] : []),
   ].join("\n");
 }
 

@@ -2,6 +2,7 @@ import type { Manifest, Task } from "@lethe/core/message";
 import { requireAdminToken } from "./admin-token.ts";
 import { ask, readManifest } from "./service-client.ts";
 import { readTask } from "./task-file.ts";
+import { describeLimits, describeWrites } from "./task-room.ts";
 import { inWords, utcAndLocal } from "./time.ts";
 import { timesOf } from "./window.ts";
 
@@ -33,6 +34,8 @@ function describe({ isNew, manifest }: Created, asked: Task, file: string): stri
   return [
     `${task}, version ${version}, ${metricCount}: ${isNew ? "created" : "is there already, just like this"}`,
     ...shortenedNote(manifest, asked),
+    describeWrites(manifest),
+    ...describeLimits(manifest),
     "",
     `from window    ${fromWindow}`,
     `it begins      ${utcAndLocal(from)}`,
@@ -43,7 +46,7 @@ function describe({ isNew, manifest }: Created, asked: Task, file: string): stri
         : [`devices use    ${url}`, `operator key   ${key}`],
     ),
     "",
-    `What it costs a device, and how wrong results will be: lethe plan --task ${file}`,
+    `What it costs a device, and how wrong results will be: npx lethe plan --task ${file}`,
   ].join("\n");
 }
 

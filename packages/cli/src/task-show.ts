@@ -4,6 +4,7 @@ import { resultsCommand } from "./results-command.ts";
 import { askJson, fetchManifest } from "./service-client.ts";
 import { count, formatTable } from "./table.ts";
 import { describeTask } from "./task-check.ts";
+import { describeExposure } from "./task-room.ts";
 import { inWords, utc } from "./time.ts";
 import { findStatus, isUnfinished, oldestInGrace, runningWindow } from "./window.ts";
 
@@ -35,7 +36,7 @@ export async function listTasks({ server, json }: Options): Promise<void> {
   }
   if (tasks.length === 0) {
     const next = agreed ? "agree" : "create";
-    console.log(`no tasks yet${agreed?.length ? "" : `: lethe task ${next} task.json`}`);
+    console.log(`no tasks yet${agreed?.length ? "" : `: npx lethe task ${next} task.json`}`);
   } else {
     const rows = tasks.flatMap(({ task, windowSeconds, window, versions }) =>
       versions.map(({ version, fromWindow, metrics }) => [
@@ -91,6 +92,8 @@ function describe(manifest: Manifest, windows: readonly WindowStatus[]): string 
   ]);
   return [
     describeTask(manifest, `collected from window ${manifest.fromWindow} on`),
+    "",
+    ...describeExposure(manifest),
     "",
     ...manifest.servers.map(
       ({ role, url, key }) => `${role === "helper" ? "the helper is" : "devices use"} ${url}, operator key ${key}`,

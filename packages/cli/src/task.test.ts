@@ -18,10 +18,11 @@ const TASK = {
   graceSeconds: 93_600,
   mode: "one-server",
   scheme: "lattice",
+  hides: 100,
   minimumDevices: 1000,
   metrics: [
     { name: "export.failed", statistic: "occurrence", localEpsilon: 1 },
-    { name: "export.clicks", statistic: "histogram", edges: [0, 1, 2, 5], localEpsilon: 0.5, eventsPerTick: 1 },
+    { name: "export.clicks", statistic: "histogram", edges: [0, 1, 2, 5], localEpsilon: 0.5, eventsPerTick: 2 },
     { name: "tabs.opened", statistic: "mean", limit: 10, sigma: 2, eventsPerTick: 1 },
   ],
 };
@@ -47,6 +48,7 @@ describe("lethe task check", () => {
       stdout: [
         "editor-health, version 1: a good task",
         "window of 1 day: 288 ticks of 5 minutes; reports are accepted for 1 day 2 hours after it",
+        "288 ticks and 100 page hides: at most 388 writes",
         "one-server, lattice; released if at least 1000 devices report",
         "",
         "metric         statistic   noise",
@@ -54,14 +56,48 @@ describe("lethe task check", () => {
         "export.clicks  histogram   local ε 0.5",
         "tabs.opened    mean        sigma 2",
         "",
+        "export.clicks: at most 2 events between two writes are counted",
+        "tabs.opened: at most 1 event between two writes is counted",
+        "",
       ].join("\n"),
     });
+  });
+
+  it("of a task that leaves schemes and page hides to their defaults, says which it got", () => {
+    const { scheme: _, hides: __, ...task } = TASK;
+    const metrics = task.metrics.map(({ eventsPerTick, ...metric }) => metric);
+    expect(check(write(JSON.stringify({ ...task, metrics })))).toEqual({
+      status: 0,
+      stderr: "",
+      stdout: [
+        "editor-health, version 1: a good task",
+        "window of 1 day: 288 ticks of 5 minutes; reports are accepted for 1 day 2 hours after it",
+        "288 ticks and 1,000 page hides: at most 1,288 writes",
+        "one-server; released if at least 1000 devices report",
+        "",
+        "metric         statistic   noise        scheme",
+        "export.failed  occurrence  local ε 1    lattice",
+        "export.clicks  histogram   local ε 0.5  elgamal",
+        "tabs.opened    mean        sigma 2      elgamal",
+        "",
+      ].join("\n"),
+    });
+  });
+
+  it("names the page hides that would fit, and the field that a lattice histogram cannot do without", () => {
+    const complaint = (metrics: readonly object[]): string => {
+      const { hides: _, ...task } = TASK;
+      return check(write(JSON.stringify({ ...task, metrics }))).stderr;
+    };
+    const [, histogram] = TASK.metrics;
+    expect(complaint([{ ...histogram, eventsPerTick: 1 }])).toMatch(/hides 517 is the most that fits\n$/);
+    expect(complaint([{ ...histogram, eventsPerTick: undefined }])).toContain("metrics[0].eventsPerTick is required");
   });
 
   it("--json prints the task", () => {
     const { status, stdout, stderr } = check(write(JSON.stringify(TASK)), "--json");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    expect(JSON.parse(stdout)).toEqual({ valid: true, task: TASK });
+    expect(JSON.parse(stdout)).toEqual({ valid: true, task: { ...TASK, missing: 0 } });
   });
 
   it("a byte order mark, as some editors write it, does no harm", () => {

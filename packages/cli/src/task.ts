@@ -5,6 +5,7 @@ import { checkTask } from "./task-check.ts";
 import { closeTaskWindow } from "./task-close.ts";
 import { createTask } from "./task-create.ts";
 import { listTasks, showTask } from "./task-show.ts";
+import { printSnippet } from "./task-snippet.ts";
 import { writeTaskTypes } from "./task-types.ts";
 
 export function addTask(program: Command): void {
@@ -54,6 +55,15 @@ export function addTask(program: Command): void {
     .addOption(serverOption())
     .option("--json", "print JSON only")
     .action(writeTaskTypes);
+  task
+    .command("snippet")
+    .description(
+      "the script tag of the SDK, with its integrity, and the lines that open it in a page without a bundler",
+    )
+    .argument("<task>", "its name")
+    .addOption(serverOption())
+    .option("--json", "print JSON only")
+    .action(printSnippet);
   task
     .command("close")
     .description("release a window before its time; takes the admin token (see below)")

@@ -12,6 +12,7 @@
  * - `bad-state`: what a device kept cannot be used; it begins anew.
  * - `bad-store`: where a device keeps its record cannot be read or written; the message says what to do.
  * - `clocks-apart`: the clocks of leader and helper differ, or a server's own clock is in doubt.
+ * - `events-dropped`: a device did not count events, or will not: there was no room, no write left, or no window yet.
  * - `task-differs`, `verify-key-differs`, `reports-differ`: what else leader and helper do not agree about.
  * - `redirected`: an address answers with a redirect, which no client follows; the message names the target.
  * - `unknown-metric`: an event whose name is not in the task.
@@ -31,6 +32,7 @@ export type LetheErrorCode =
   | "bad-store"
   | "bad-task"
   | "clocks-apart"
+  | "events-dropped"
   | "no-keys-left"
   | "rate-limited"
   | "redirected"

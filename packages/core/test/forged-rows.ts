@@ -52,7 +52,7 @@ const context: DeviceKeyContext = {
 
 const FOUR = [0, 1, 2, 5];
 const SIXTEEN = Array.from({ length: 16 }, (_, i) => i);
-const counting = { ticks: TICKS, eventsPerTick: 1 } as const;
+const counting = { ticks: TICKS, hides: 0, eventsPerTick: 1 } as const;
 
 /** Of the first metric, and of the task, if a report of it is hijacked. */
 interface Documented {
@@ -71,6 +71,7 @@ export function documented(mode: "one-server" | "two-server", ...metrics: readon
       task: "forged",
       tickSeconds: 300,
       ticks: TICKS,
+      hides: 0,
       graceSeconds: 0,
       mode,
       scheme: "elgamal",
@@ -195,7 +196,7 @@ const perBucketReached = reachedBuckets(16, 1 - flipOf(1 / 2), flipOf(1 / 2));
 
 function occurrenceRows(localEpsilon: number): Row[] {
   const metric = occurrence(localEpsilon);
-  const spec = { statistic: "occurrence", ticks: TICKS, localEpsilons: [localEpsilon] } as const;
+  const spec = { statistic: "occurrence", ticks: TICKS, hides: 0, localEpsilons: [localEpsilon] } as const;
   const ledger = planLedger(spec);
   const { flip } = ledger.responses[0] as { flip: number };
   const bits = { none: [0], one: [1] };

@@ -19,11 +19,16 @@ interface Estimated {
 }
 
 // Its properties have shorter names than those of the modules it was made from.
-it.each(["lattice", "elgamal"] as const)("the SDK for pages without a bundler counts: %s", async (scheme) => {
-  const file = new URL("../dist/browser/lethe.js", import.meta.url).href;
+it.each([
+  ["lethe.js", "lattice"],
+  ["lethe.js", "elgamal"],
+  ["lethe-all.js", "lattice"],
+  ["lethe-all.js", "elgamal"],
+] as const)("the SDK for pages without a bundler counts: %s, %s", async (name, scheme) => {
+  const file = new URL(`../dist/browser/${name}`, import.meta.url).href;
   const { openLethe } = (await import(file)) as { openLethe: typeof OpenLethe };
   const service = await startTestService();
-  const task: Task = { ...EXACT_TASK, scheme, minimumDevices: 2, metrics: METRICS };
+  const task: Task = { ...EXACT_TASK, scheme, hides: 10, minimumDevices: 2, metrics: METRICS };
   await createTask(service, task);
   const options = { server: service.url, task: task.task, operatorKey: service.operatorKey, clock: service.clock };
   const window = service.clock() / 1000 / WINDOW_SECONDS;

@@ -24,6 +24,11 @@ describe.skipIf(!chromiumPath)("the profile of a browser, with every version of 
     expect(tells).toEqual(["number or sizes of versions"]);
   });
 
+  it("would tell, if events caused writes to localStorage alone", async () => {
+    const { tells } = await examineChromium(service, 2, "writes locally on events");
+    expect(tells).toEqual(["number or sizes of versions in localStorage"]);
+  });
+
   it("would tell, if names were stored", async () => {
     const { tells } = await examineChromium(service, 2, "keeps names");
     expect(tells).toEqual(["clear text"]);

@@ -4,7 +4,7 @@ import { createService } from "./service.ts";
 import { indexedDbStore } from "./store/indexed-db.ts";
 import { memoryStore } from "./store/memory.ts";
 import type { Store } from "./store/store.ts";
-import { type Inspection, openWriter, type Writer } from "./writer.ts";
+import { type Counting, type Inspection, openWriter, type Writer } from "./writer.ts";
 
 export interface LetheOptions {
   /** Where the service is. */
@@ -21,7 +21,7 @@ export interface LetheOptions {
   readonly fetch?: typeof fetch;
   /** Whether the person in front of the device agrees; true unless told otherwise. */
   readonly consent?: boolean;
-  /** Told what goes wrong, each thing once. Nothing else ever comes of it: the application goes on. */
+  /** Told what goes wrong, each thing once; without it the console is, but never of what an event brought about. The application goes on. */
   readonly onProblem?: (error: LetheError) => void;
 }
 
@@ -29,6 +29,8 @@ export interface LetheOptions {
 export interface Lethe<Name extends string = string> extends AsyncDisposable {
   /** Folds an event into the ciphertexts, at once. Never throws for a reason of the moment. */
   record(name: Name, times?: number): void;
+  /** Resolves when events begin to count, here or in the tab that counts for this one; they are dropped before. */
+  readonly ready: Promise<Counting>;
   /** Sends what is sealed now, without waiting for its time. */
   sendPending(): Promise<void>;
   /**
@@ -47,18 +49,27 @@ const OTHERS_MS = 250;
 
 /** Resolves without the network. Rejects for wrong options only. */
 export async function openLethe<Name extends string = string>(options: LetheOptions): Promise<Lethe<Name>> {
+  checkOptions(options);
   const { server, task, operatorKey, helperKey } = options;
-  decodeOperatorKey(operatorKey);
-  if (helperKey !== undefined) decodeOperatorKey(helperKey);
+  decodeOperatorKey(operatorKey, "operatorKey");
+  if (helperKey !== undefined) decodeOperatorKey(helperKey, "helperKey");
   if (!/^https?:\/\//.test(server)) throw new TypeError("server is an http or https address");
   const store = options.store ?? defaultStore(`${server} ${task}`);
-  const onProblem = (error: LetheError): void => {
+  const onDropped = (error: LetheError): void => {
     try {
       options.onProblem?.(error);
     } catch {
       // The application's own; it must not stop the count.
     }
   };
+  const onProblem = (error: LetheError): void => {
+    if (options.onProblem) onDropped(error);
+    else console.warn(`Lethe: ${error.message} (${error.code})`);
+  };
+  let onCounting = (_: Counting): void => {};
+  const ready = new Promise<Counting>((resolve) => {
+    onCounting = resolve;
+  });
   const parts = {
     ...options,
     fetch: options.fetch ?? fetch.bind(globalThis),
@@ -66,6 +77,11 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
     store,
     random: randomnessFrom(globalThis.crypto),
     onProblem,
+    onDropped,
+    onCounting: (counting: Counting) => {
+      onCounting(counting);
+      store.peers?.announce(counting);
+    },
   };
   let writer: Writer | undefined;
   /** Of the consent that holds. It is aborted when that is withdrawn, or with `true`, for a last write, when the program closes. */
@@ -124,13 +140,21 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
       void inTurn(run).then(resolve);
       setTimeout(resolve, OTHERS_MS);
     });
+    if (!writer) store.peers?.listen(onCounting);
     if (session === own && !writer && !store.peers) {
       onProblem(new LetheError("bad-store", "another process writes here: events are dropped"));
     }
   }
 
-  const hide = (): void => writer?.hide();
-  globalThis.addEventListener?.("pagehide", hide);
+  const life = new AbortController();
+  let isLeft = false;
+  function onPage({ type }: { readonly type: string }): void {
+    if (type !== "visibilitychange") isLeft = type === "pagehide";
+    // A page that is left becomes hidden after that, which is no news. Firefox may close a hidden tab without telling its page.
+    else if (isLeft || document.visibilityState !== "hidden") return;
+    if (type !== "pageshow") writer?.hide();
+  }
+  for (const type of ["pagehide", "pageshow", "visibilitychange"]) globalThis.addEventListener?.(type, onPage, life);
 
   async function setConsent(consent: boolean): Promise<void> {
     if (!consent) {
@@ -140,7 +164,7 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
   }
 
   async function close(): Promise<void> {
-    globalThis.removeEventListener?.("pagehide", hide);
+    life.abort();
     end(true);
     await inTurn(() => store.close());
   }
@@ -148,16 +172,42 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
   await setConsent(options.consent ?? true);
   return {
     record: (name, times = 1) => {
-      if (!Number.isInteger(times)) onProblem(new LetheError("bad-encoding", "times is a whole number"));
+      if (!(Number.isInteger(times) && times >= 0))
+        onDropped(new LetheError("bad-encoding", "times is a whole number"));
       else if (writer) writer.record(String(name), times);
       else if (session) store.peers?.forward(String(name), times);
     },
+    ready,
     sendPending: async () => writer?.sendPending(),
     setConsent,
     inspect: () => writer?.inspect() ?? { stored: undefined, memory: [] },
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** What each option is. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  server: "string",
+  task: "string",
+  operatorKey: "string",
+  helperKey: "string",
+  store: "object",
+  clock: "function",
+  fetch: "function",
+  consent: "boolean",
+  onProblem: "function",
+} satisfies Record<keyof LetheOptions, string>;
+
+function checkOptions(options: LetheOptions): void {
+  for (const name of ["server", "task", "operatorKey"] as const) {
+    if (options?.[name] === undefined) throw new TypeError(`openLethe needs the option ${name}`);
+  }
+  for (const [name, value] of Object.entries(options)) {
+    const type = OPTIONS[name];
+    if (!Object.hasOwn(OPTIONS, name)) throw new TypeError(`openLethe has no option ${name}`);
+    if (value !== undefined && typeof value !== type) throw new TypeError(`the option ${name} is a ${type}`);
+  }
 }
 
 function defaultStore(what: string): Store {

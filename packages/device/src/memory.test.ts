@@ -18,13 +18,25 @@ const OCCURRED: Counted = {
     metrics: [{ name: OCCURRENCE, statistic: "occurrence", localEpsilon: 1 }],
   },
 };
-/** Only ElGamal has room for so many; an event takes about a millisecond. */
 const LIMITED: Counted = {
-  events: 12_007,
+  events: 947,
   task: {
     ...EXACT_TASK,
     task: "limited",
-    metrics: [{ name: HISTOGRAM, statistic: "histogram", edges: [0, 1, 3], localEpsilon: 1, eventsPerTick: 20_000 }],
+    scheme: "lattice",
+    ticks: 2,
+    hides: 0,
+    metrics: [{ name: HISTOGRAM, statistic: "mean", limit: 3, sigma: 1, eventsPerTick: 1000 }],
+  },
+};
+/** An event takes about a millisecond. */
+const SATURATED: Counted = {
+  events: 4_093,
+  task: {
+    ...EXACT_TASK,
+    task: "saturated",
+    scheme: "elgamal",
+    metrics: [{ name: HISTOGRAM, statistic: "histogram", edges: [0, 1, 3], localEpsilon: 1 }],
   },
 };
 
@@ -36,7 +48,8 @@ interface Counted {
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService();
-  for (const { task } of [OCCURRED, LIMITED]) expect((await asAdmin(service, "/v1/tasks", task)).status).toBe(201);
+  for (const { task } of [OCCURRED, LIMITED, SATURATED])
+    expect((await asAdmin(service, "/v1/tasks", task)).status).toBe(201);
 });
 afterAll(() => service.remove());
 
@@ -134,8 +147,11 @@ describe("nothing that is in memory tells how often something happened", () => {
     requireUnlike(counted);
   });
 
-  it("where they are not, not even during the tick", async () => {
-    const [control, counted] = [await run(OCCURRED, 0), await run(OCCURRED, 1)];
+  it.each([
+    ["occurrences", OCCURRED],
+    ["ElGamal", SATURATED],
+  ])("where they are not, not even during the tick: %s", async (_, each) => {
+    const [control, counted] = [await run(each, 0), await run(each, 1)];
     console.log(JSON.stringify({ control, counted }));
     expect(counted.inTick.eventsInTick).toEqual([0]);
     expect(counted.numbers).toEqual(control.numbers);

@@ -7,6 +7,7 @@ import {
   isProblemCode,
   join,
   LetheError,
+  type LetheErrorCode,
   type Manifest,
   manifestHash,
   publicKeysSigningBytes,
@@ -45,15 +46,19 @@ export interface ServiceOptions extends TrustedKeys {
   readonly server: string;
   readonly task: string;
   readonly fetch: typeof fetch;
+  /** Unix time in milliseconds. */
+  readonly clock: () => number;
   /** Once it is aborted nothing is asked, and what was asked is aborted. Requests are made one after another. */
   readonly signal: AbortSignal;
 }
 
 const TIMEOUT_MS = 60_000;
 const MOST_BYTES = 4_000_000;
+/** Clocks that differ by less are as good as equal. */
+const LEAST_APART_S = 60;
 
 export function createService(options: ServiceOptions): Service {
-  const { server, task, fetch: ask, signal, operatorKey, helperKey } = options;
+  const { server, task, fetch: ask, clock, signal, operatorKey, helperKey } = options;
   const base = `${server.replace(/\/+$/, "")}/v1/tasks/${task}`;
 
   /** The text of a good answer; else throws what the service says, or that it says nothing. */
@@ -74,7 +79,7 @@ export function createService(options: ServiceOptions): Service {
         redirect: "manual",
         signal: aborted.signal,
       });
-      text = await readText(response);
+      text = await readText(response, () => aborted.abort());
     } catch (error) {
       throw new LetheError("unreachable", `${server} cannot be reached: it is tried again later`, { cause: error });
     }
@@ -82,7 +87,10 @@ export function createService(options: ServiceOptions): Service {
     requireNoRedirect(server, response);
     const { code = "", detail } = problemIn(text);
     const what = isProblemCode(code) ? code : "unreachable";
-    const refusal = new LetheError(what, `${server} answered ${response.status}: ${detail}`);
+    const refusal = new LetheError(
+      what,
+      `${server} answered ${response.status}: ${detail}${clockHint(what, response, clock())}`,
+    );
     throw Object.assign(refusal, { retryAfter: retryAfter(response) }) satisfies Refusal;
   }
 
@@ -154,17 +162,20 @@ async function requireSignature(key: string, signature: Uint8Array, bytes: Uint8
   }
 }
 
-/** At most so much, whatever the other side sends. */
-async function readText(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
+/**
+ * At most so much, whatever the other side sends. A copy of the response is read whole, and the other one counted: Chromium shows requests as cancelled
+ * whose response was read by a reader alone.
+ */
+async function readText(response: Response, abort: () => void): Promise<string> {
+  const text = response.clone().text();
+  text.catch(abort);
   const reader = response.body?.getReader();
-  while (reader) {
+  for (let left = MOST_BYTES; reader; ) {
     const { done, value } = await reader.read();
     if (done) break;
-    text += decoder.decode(value, { stream: true });
-    if (text.length > MOST_BYTES) {
-      await reader.cancel();
+    left -= value.length;
+    if (left < 0) {
+      abort();
       throw new TypeError("too long");
     }
   }
@@ -178,6 +189,13 @@ function problemIn(text: string): { readonly code?: string; readonly detail: str
   } catch {
     return { detail: "no reason given" };
   }
+}
+
+/** A window that is not the service's comes of a clock that is not either. */
+function clockHint(code: LetheErrorCode, { headers }: Response, now: number): string {
+  const seconds = Math.round((now - Date.parse(headers.get("date") ?? "")) / 1000);
+  if (!code.startsWith("window-") || !(Math.abs(seconds) >= LEAST_APART_S)) return "";
+  return `; the clock of this device is ${Math.abs(seconds)} seconds ${seconds > 0 ? "ahead" : "behind"}`;
 }
 
 function retryAfter({ headers }: Response): number {

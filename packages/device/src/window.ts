@@ -11,18 +11,20 @@ export interface DeviceWindow {
   readonly isCounting: boolean;
   /** Begins, or goes on after a restart: from now on events are taken. */
   begin(tick: number): void;
-  /** Before `begin`, after `seal`, and if there is no such metric, events are dropped. */
-  record(name: string, times: number): void;
+  /** False if some of the events were dropped: before `begin`, after `seal`, where there is no room for them, and if there is no such metric. */
+  record(name: string, times: number): boolean;
   /** In which tick the last write was made, or the window was begun. */
   readonly tick: number;
-  /** Rewrites the state; false if the window's writes are used up, and nothing changed. */
+  /** Rewrites the state; false if no such write is left, and nothing changed. */
   write(endsTick: boolean, tick: number): boolean;
+  /** How many writes are left that end no tick; 0 unless it is counting. */
+  readonly hidesLeft: number;
   /** Replaces the state by the report, once. */
   seal(): void;
   /** What is kept to be sent; undefined until it is sealed. */
   readonly report: Uint8Array | undefined;
   /** What a memory dump would show. */
-  inspect(): readonly { readonly ciphertexts: Uint8Array; readonly eventsInTick: number }[];
+  inspect(): readonly ReturnType<Recorder["inspect"]>[];
 }
 
 export function createWindow(known: KnownTask, kept: Omit<StoredWindow, "manifest">, random: Randomness): DeviceWindow {
@@ -68,6 +70,10 @@ export function createWindow(known: KnownTask, kept: Omit<StoredWindow, "manifes
     get tick() {
       return tick;
     },
+    get hidesLeft() {
+      // All parts write together.
+      return recorders?.[0]?.left.hides ?? 0;
+    },
     get report() {
       return report.length > 0 ? report : undefined;
     },
@@ -78,16 +84,15 @@ export function createWindow(known: KnownTask, kept: Omit<StoredWindow, "manifes
     record: (name, times) => {
       const part = layout.findIndex(({ metrics }) => metrics.includes(name));
       const metric = layout[part]?.metrics.indexOf(name);
-      // More than a tick takes would be dropped one by one.
-      for (let left = Math.min(times, layout[part]?.eventsPerTick ?? 0); left > 0; left--) {
-        recorders?.[part]?.record(metric);
-      }
+      return recorders?.[part]?.record(metric, times) ?? false;
     },
     write: (endsTick, now) => {
       // The tick that was, if it is over: what comes after belongs to the next.
-      lastWrite = endsTick ? tick : now;
+      const written = endsTick ? tick : now;
       tick = now;
-      return write(endsTick);
+      if (!write(endsTick)) return false;
+      lastWrite = written;
+      return true;
     },
     seal: () => {
       if (report.length > 0) return;

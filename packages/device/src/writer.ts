@@ -1,4 +1,11 @@
-import { isFinal, LetheError, type LetheErrorCode, type Randomness, uniformBelow } from "@lethe/core/device";
+import {
+  isFinal,
+  LetheError,
+  type LetheErrorCode,
+  type Randomness,
+  type Recorder,
+  uniformBelow,
+} from "@lethe/core/device";
 import { decodeRecord, encodeRecord } from "./record.ts";
 import type { KnownTask, Refusal, Service } from "./service.ts";
 import type { Store } from "./store/store.ts";
@@ -13,6 +20,10 @@ export interface WriterOptions {
   readonly clock: () => number;
   readonly random: Randomness;
   readonly onProblem: (error: LetheError) => void;
+  /** What an event brings about: for the application's eyes only, since a log of it would be a log of events. */
+  readonly onDropped: (error: LetheError) => void;
+  /** Events count from now on. */
+  readonly onCounting: (counting: Counting) => void;
   /** Once it is aborted nothing is asked and nothing is written, but for the last write of `close`. */
   readonly signal: AbortSignal;
 }
@@ -33,8 +44,17 @@ export interface Writer {
 export interface Inspection {
   /** What was last handed to the store. */
   readonly stored: Uint8Array | undefined;
-  /** The ciphertexts in memory, one entry for each statistic of the task; and how many events this tick has, where that is limited. */
-  readonly memory: readonly { readonly ciphertexts: Uint8Array; readonly eventsInTick: number }[];
+  /**
+   * The ciphertexts in memory, one entry for each statistic of the task; how many events came since the last write, where that is limited; and
+   * what is left: events until the next write, writes of the window, and those of them that need not be kept for ticks.
+   */
+  readonly memory: readonly ReturnType<Recorder["inspect"]>[];
+}
+
+/** The window that events are counted in, and when it ends, as Unix time in milliseconds. */
+export interface Counting {
+  readonly window: number;
+  readonly until: number;
 }
 
 /** Reports that wait to be sent; the oldest goes if there are more. */
@@ -43,6 +63,8 @@ const MOST_WAIT_MS = 3_600_000;
 /** Clocks jump: never sleep longer than this without looking at it. */
 const MOST_SLEEP_MS = 30_000;
 const FIRST_RETRY_MS = 1000;
+/** When a session writes, counted from when it began to count: one that is killed loses seconds, not a tick. */
+const SESSION_WRITES_MS = [1000, 5000, 20_000];
 /** What sizes are rounded up to. */
 const BLOCK_BYTES = 4096;
 
@@ -55,7 +77,10 @@ interface Attempt {
 export async function openWriter(options: WriterOptions): Promise<Writer> {
   const { store, service, clock, random, operatorKey, signal } = options;
   const told = new Set<string>();
-  const misspelt = new Set<string>();
+  /** What events brought about since the last write. */
+  const toldOfEvents = new Set<LetheErrorCode>();
+  /** When this session still writes besides ticks; unset until it counts. */
+  let moments: number[] | undefined;
   let windows: DeviceWindow[] = [];
   let last = -1;
   /** The newest that is known of the task. */
@@ -70,11 +95,18 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   const safe = new WeakSet<DeviceWindow>();
 
   /** Each problem once, until what failed has worked again. */
-  function tell(error: unknown, among = told): void {
+  function tell(error: unknown): void {
     const problem = error instanceof LetheError ? error : unusable(error);
-    if (among.has(problem.message)) return;
-    among.add(problem.message);
+    if (told.has(problem.message)) return;
+    told.add(problem.message);
     options.onProblem(problem);
+  }
+
+  /** At most once of a kind between two writes, so that what is told is no list of events. */
+  function tellOfEvent(code: LetheErrorCode, message: string): void {
+    if (toldOfEvents.has(code)) return;
+    toldOfEvents.add(code);
+    options.onDropped(new LetheError(code, message));
   }
 
   const below = (milliseconds: number): number => uniformBelow(random, Math.max(1, Math.floor(milliseconds)));
@@ -84,6 +116,8 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   const endOf = ({ number, known: task }: DeviceWindow): number => (number + 1) * lengthOf(task);
   const tickAt = ({ known: task }: DeviceWindow, now: number): number =>
     Math.floor(now / 1000 / task.manifest.tickSeconds);
+  /** Sessions make no writes in windows from before there were hides: there a write would take the room of a tick. */
+  const hidesOf = ({ known: { manifest } }: DeviceWindow): number => manifest.hides ?? Number.POSITIVE_INFINITY;
   const counting = (): DeviceWindow | undefined => windows.find(({ isCounting }) => isCounting);
 
   async function load(): Promise<void> {
@@ -114,7 +148,8 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   }
 
   /** Hands everything to the store; what was sealed is safe when it is there for good. */
-  function save(durable = false): Promise<void> {
+  function save(how: { readonly durable?: boolean; readonly leaving?: boolean } = {}): Promise<void> {
+    const { durable = false } = how;
     const tasks = [...new Set([...(known ? [known] : []), ...windows.map(({ known: task }) => task)])];
     const record = {
       last,
@@ -123,32 +158,59 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
     };
     stored = encodeRecord(record, operatorKey, blockFor(tasks));
     const sealed = windows.filter(({ report }) => report);
-    saved = store.save(stored, { durable }).then(() => {
+    saved = store.save(stored, { durable, ...how }).then(() => {
       if (durable) for (const window of sealed) safe.add(window);
     }, tell);
     return saved;
   }
 
   /** Everything that time alone brings: a window begins, a tick ends, a window ends. */
-  function live(now: number): void {
+  function live(now: number, leaving = false): void {
     let changed = false;
     let sealed = false;
+    const isMoment = moments?.some((moment) => moment <= now);
+    moments = moments?.filter((moment) => moment > now);
     for (const window of windows.filter(({ report }) => !report)) {
       if (now >= endOf(window)) {
         guarded(window, () => window.seal());
+        toldOfEvents.clear();
         keepForSending(window);
         sealed = true;
       } else if (window.isCounting) {
         const tick = tickAt(window, now);
-        if (tick !== window.tick) changed = window.write(true, tick) || changed;
+        if (tick !== window.tick) changed = write(window, true, tick) || changed;
+        // The other half is for pages that close.
+        else if (isMoment && 2 * window.hidesLeft > hidesOf(window)) changed = write(window, false, tick) || changed;
       } else if (now >= endOf(window) - lengthOf(window.known)) {
         guarded(window, () => window.begin(tickAt(window, now)));
+        moments ??= SESSION_WRITES_MS.map((after) => now + after);
+        toldOfEvents.clear();
+        if (window.isCounting) options.onCounting({ window: window.number, until: endOf(window) });
+        tellOfHides(window);
       }
     }
     for (const oldest of uploads.keys()) {
       if (uploads.size > MOST_PENDING) forget(oldest, "window-closed", "never taken");
     }
-    if (sealed || changed) void save(sealed);
+    if (sealed || changed) void save({ durable: sealed, leaving });
+  }
+
+  function write(window: DeviceWindow, endsTick: boolean, tick: number): boolean {
+    const isWritten = window.write(endsTick, tick);
+    if (isWritten) toldOfEvents.clear();
+    tellOfHides(window, isWritten);
+    return isWritten;
+  }
+
+  /** As soon as they have run out, whatever happened; if there were none from the start, when one is missing. */
+  function tellOfHides(window: DeviceWindow, isWritten = true): void {
+    if (!window.isCounting || window.hidesLeft > 0 || (isWritten && hidesOf(window) === 0)) return;
+    tell(
+      new LetheError(
+        "events-dropped",
+        `window ${window.number} has no write left for a page that closes: its events since the last tick are lost. The task's hides say how many there are`,
+      ),
+    );
   }
 
   /** What was kept may not fit its own keys: then the window is lost, not the program. */
@@ -197,7 +259,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   async function send(window: DeviceWindow, attempt: Attempt): Promise<void> {
     // Never a byte of a report that could still be made anew. As a rule the save that it was sealed with is under way.
     if (!safe.has(window)) await saved;
-    if (!safe.has(window) && !signal.aborted) await save(true);
+    if (!safe.has(window) && !signal.aborted) await save({ durable: true });
     if (!safe.has(window)) return retryLater(attempt, new LetheError("bad-store", "the report cannot be stored"));
     const { device, token, report } = window.stored(0);
     try {
@@ -247,7 +309,13 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   function nextTime(now: number): number {
     const window = counting();
     const times = windows.filter(({ report }) => !report).map((waiting) => endOf(waiting) - lengthOf(waiting.known));
-    if (window) times.push((tickAt(window, now) + 1) * 1000 * window.known.manifest.tickSeconds, endOf(window));
+    if (window) {
+      times.push(
+        (tickAt(window, now) + 1) * 1000 * window.known.manifest.tickSeconds,
+        endOf(window),
+        ...(moments ?? []),
+      );
+    }
     const talks = sending ? [] : [enrolment, ...uploads.values()].map(({ at }) => at);
     return Math.min(...talks, ...times.filter((time) => time > now));
   }
@@ -268,11 +336,11 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
     (timer as { unref?: () => void }).unref?.();
   }
 
-  function hide(): void {
+  function hide(leaving: boolean): void {
     const window = counting();
     const now = clock();
-    live(now);
-    if (window?.isCounting && window.write(false, tickAt(window, now))) void save();
+    live(now, leaving);
+    if (window?.isCounting && write(window, false, tickAt(window, now))) void save({ leaving });
   }
 
   await load();
@@ -284,16 +352,19 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
   return {
     record: (name, times) => {
       const window = counting();
-      window?.record(name, times);
       const task = window?.known ?? known;
       if (task && !task.layout.some(({ metrics }) => metrics.includes(name))) {
-        tell(
-          new LetheError("unknown-metric", `there is no metric ${JSON.stringify(name)} in ${options.task}`),
-          misspelt,
+        tellOfEvent("unknown-metric", `there is no metric ${JSON.stringify(name)} in ${options.task}`);
+      } else if (!window && moments) {
+        tellOfEvent(
+          "events-dropped",
+          "no window counts at the moment: events are dropped until the service has been reached",
         );
+      } else if (window && !window.record(name, times)) {
+        tellOfEvent("events-dropped", `there is no room for more events of ${name} until the next write`);
       }
     },
-    hide,
+    hide: () => hide(true),
     sendPending: async () => {
       live(clock());
       await sending;
@@ -304,7 +375,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
     inspect: () => ({ stored: stored?.slice(), memory: counting()?.inspect() ?? [] }),
     close: async (isLastWrite) => {
       clearTimeout(timer);
-      if (isLastWrite) hide();
+      if (isLastWrite) hide(false);
       await sending;
       await saved;
     },

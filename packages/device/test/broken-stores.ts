@@ -1,7 +1,10 @@
+/// <reference lib="dom" />
+import { encodeBase64url } from "@lethe/core/device";
 import type { Store } from "../src/store/store.ts";
+import { encodeVersion } from "../src/store/version.ts";
 
 /** How a store could betray its user. */
-export type Fault = "writes on events" | "keeps names" | "writes anew only after events";
+export type Fault = "writes on events" | "writes locally on events" | "keeps names" | "writes anew only after events";
 
 /** A store with one fault or none, which is told of the events as a careless SDK might. */
 export interface ToldStore extends Store {
@@ -17,6 +20,7 @@ export function brokenStore(store: Store, fault: Fault | undefined): ToldStore {
     onEvent: (name, times) => {
       events.push(`${name} ${times}`);
       if (fault === "writes on events" && last) void store.save(last, { durable: false });
+      if (fault === "writes locally on events" && last) writeLocally(last);
     },
     save: (record, how) => {
       // At first there is no ciphertext yet.
@@ -29,4 +33,9 @@ export function brokenStore(store: Store, fault: Fault | undefined): ToldStore {
       return store.save(last, how);
     },
   };
+}
+
+/** As the store of `browser-lethe.ts` does when its page is left, so old that it is never loaded. */
+function writeLocally(record: Uint8Array): void {
+  localStorage.setItem("lethe:forensics", encodeBase64url(encodeVersion({ generation: 0, record })));
 }

@@ -12,6 +12,15 @@ const page = {
     page.lethe = await openLethe({ ...options, onProblem });
   },
 
+  /** With a clock that is moved by hand, from `now` on. */
+  async openAt(now: number, options: LetheOptions): Promise<void> {
+    page.now = now;
+    await page.open({ ...options, clock: () => page.now });
+  },
+
+  /** Of all that this page wrote to localStorage. */
+  localSizes: [] as number[],
+
   store: undefined as ToldStore | undefined,
   now: 0,
 
@@ -34,6 +43,12 @@ const page = {
       page.store?.onEvent(name, times);
     }
   },
+};
+
+const { setItem } = Storage.prototype;
+Storage.prototype.setItem = function (key, value) {
+  page.localSizes.push(value.length);
+  setItem.call(this, key, value);
 };
 
 declare global {

@@ -33,7 +33,63 @@ function count(name: string): void {
   if (counts) counts[event] = (counts[event] ?? 0) + 1;
 }
 
-declare global {
-  var lethe: { readonly tab: typeof tab; readonly indexedDbStore: typeof indexedDbStore };
+/** A record that no part of another can be mistaken for; long enough for three parts, unless told otherwise. */
+function recordOf(version: number, length = 70_000): Uint8Array {
+  return Uint8Array.from({ length }, (_, i) => (i * i + 7 * version) % 251);
 }
-globalThis.lethe = { tab, indexedDbStore };
+
+/** What is behind the store, and records that are named by numbers. */
+const records = {
+  save: (version: number, how: { durable?: boolean; leaving?: boolean; length?: number } = {}): Promise<void> =>
+    tab.store.save(recordOf(version, how.length), { durable: false, ...how }),
+
+  /** Null if there is none, -1 if it is not one of these. */
+  async load(): Promise<number | null> {
+    const found = await tab.store.load();
+    if (!found) return null;
+    const versions = Array.from({ length: 30 }, (_, version) => version);
+    return versions.find((version) => `${recordOf(version, found.length)}` === `${found}`) ?? -1;
+  },
+
+  saveOnLeaving: (version: number): void =>
+    addEventListener("pagehide", () => void records.save(version, { leaving: true })),
+
+  /** Of the database. */
+  keys: (): Promise<IDBValidKey[]> => inDatabase((rows) => rows.getAllKeys()),
+  get: async (key: IDBValidKey): Promise<number[]> => [...(await inDatabase<Uint8Array>((rows) => rows.get(key)))],
+  put: (key: IDBValidKey, bytes: readonly number[]): Promise<unknown> =>
+    inDatabase((rows) => rows.put(Uint8Array.from(bytes), key)),
+  remove: (key: IDBValidKey): Promise<unknown> => inDatabase((rows) => rows.delete(key)),
+  /** As the SDK stored it before it had slots. */
+  async putOld(version: number): Promise<void> {
+    const record = recordOf(version);
+    for (let at = 0; at < record.length; at += 32_768) {
+      await records.put(["test", at], [...record.slice(at, at + 32_768)]);
+    }
+  },
+};
+
+function inDatabase<T>(ask: (rows: IDBObjectStore) => IDBRequest): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open("lethe");
+    opening.onupgradeneeded = () => opening.result.createObjectStore("records");
+    opening.onsuccess = () => {
+      const transaction = opening.result.transaction("records", "readwrite");
+      const request = ask(transaction.objectStore("records"));
+      transaction.oncomplete = () => {
+        opening.result.close();
+        resolve(request.result);
+      };
+      transaction.onabort = () => reject(transaction.error);
+    };
+  });
+}
+
+declare global {
+  var lethe: {
+    readonly tab: typeof tab;
+    readonly records: typeof records;
+    readonly indexedDbStore: typeof indexedDbStore;
+  };
+}
+globalThis.lethe = { tab, records, indexedDbStore };

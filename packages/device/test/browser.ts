@@ -6,10 +6,11 @@ import { rolldown } from "rolldown";
 
 const DEBIAN = "/usr/bin/chromium";
 
-/** Undefined if there is none: `npm test` then says so, and tests in a browser are skipped. The same as in `scripts/chromium.js`. */
+/** Undefined if there is none: `npm test` then says so, and tests in a browser are skipped. The same as in `scripts/browsers.js`. */
 export const chromiumPath: string | undefined = process.env.CHROMIUM_PATH ?? (existsSync(DEBIAN) ? DEBIAN : undefined);
 
-function settings(): { executablePath: string; args: string[] } {
+/** How Chromium is started. */
+export function settings(): { executablePath: string; args: string[] } {
   if (!chromiumPath) throw new Error("there is no Chromium");
   // Chromium refuses to run its sandbox as root.
   return { executablePath: chromiumPath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] };
@@ -39,14 +40,14 @@ export interface Site {
 }
 
 /**
- * Serves a page at `/` and scripts by their names, under a policy that allows only scripts of the site itself, and
+ * Serves a page at `/` and `/other` and scripts by their names, under a policy that allows only scripts of the site itself, and
  * more if `policy` says so.
  */
 export async function servePage(html: string, scripts: Readonly<Record<string, string>>, policy = ""): Promise<Site> {
   const server = createServer(({ url = "/" }, response) => {
     const script = scripts[url.slice(1)];
     const [type, body] = script === undefined ? ["text/html", html] : ["text/javascript", script];
-    response.writeHead(script === undefined && url !== "/" ? 404 : 200, {
+    response.writeHead(script === undefined && !["/", "/other"].includes(url) ? 404 : 200, {
       "content-type": `${type}; charset=utf-8`,
       "content-security-policy": `script-src 'self'; ${policy}`,
       "cache-control": "no-store",

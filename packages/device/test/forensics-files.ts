@@ -49,7 +49,8 @@ export async function examineFiles(service: TestService, each: number, fault?: F
     },
   });
   await Promise.all(devices.map(({ lethe }) => lethe.close()));
-  expect(problems.filter(({ code }) => code !== "no-keys-left")).toEqual([]);
+  // More events happen than there is room for.
+  expect(problems.filter(({ code }) => !["no-keys-left", "events-dropped"].includes(code))).toEqual([]);
   const runs = devices.map(({ happened, folder }) => {
     return { happened, versions: versionsIn(folder), diskBytes: bytesIn(folder) };
   });

@@ -11,6 +11,7 @@ import { DISTINGUISHERS, rankSumProbability } from "./distinguishers.ts";
 /** So long that devices, which choose a millisecond of the first half of a window to enrol, never choose the first. */
 const TICK_SECONDS = 86_400;
 const TICKS = 6;
+const HIDES = 20;
 const WINDOW_SECONDS = TICKS * TICK_SECONDS;
 
 /** Nowhere else on a disk. */
@@ -23,6 +24,7 @@ const TASK: Task = {
   task: "",
   tickSeconds: TICK_SECONDS,
   ticks: TICKS,
+  hides: HIDES,
   graceSeconds: 60,
   mode: "one-server",
   scheme: "lattice",
@@ -65,6 +67,12 @@ export async function throughWindow(service: TestService, fleet: Fleet): Promise
   }
   const next = Math.floor(clock() / 1000 / WINDOW_SECONDS) + 1;
   await eventually(async () => ((await askToEnrol(service, fleet.task, next)).ok ? true : undefined));
+  // Sessions write 1, 5 and 20 seconds after they began to count; not all began at once.
+  for (const seconds of [1, 4, 15]) {
+    await fleet.record();
+    clock.advance(seconds);
+    await fleet.live();
+  }
   for (let ticks = 0; ticks < TICKS; ticks++) {
     await fleet.record();
     clock.advance(TICK_SECONDS - ((clock() / 1000) % TICK_SECONDS));
@@ -79,6 +87,10 @@ export interface Run {
   readonly versions: readonly Uint8Array[];
   /** Of everything that the disk keeps for it. */
   readonly diskBytes: number;
+  /** In a browser: the size of each write to localStorage, whether it reached the disk or not. */
+  readonly localSizes?: readonly number[];
+  /** In a browser: of the versions in localStorage, those that the disk has. How many depends on when the browser wrote. */
+  readonly localVersions?: readonly Uint8Array[];
 }
 
 export interface Found {
@@ -97,11 +109,17 @@ export function tellApart(runs: readonly Run[], operatorKey: string, clearText: 
   const tells = clearText.length > 0 ? ["clear text"] : [];
   const shapes = new Set(runs.map(({ versions }) => versions.map(({ length }) => length).join()));
   if (shapes.size > 1) tells.push("number or sizes of versions");
+  const local = runs.map(({ localVersions = [] }) => localVersions);
+  const localSizes = new Set(runs.flatMap((run) => (run.localSizes ? [run.localSizes.join()] : [])));
+  if (localSizes.size > 1 || new Set(local.flat().map(({ length }) => length)).size > 1) {
+    tells.push("number or sizes of versions in localStorage");
+  }
   const numbers: Record<string, readonly number[]> = { "bytes on disk": runs.map(({ diskBytes }) => diskBytes) };
   const states = runs.map(({ versions }) => versions.flatMap((bytes) => statesIn(bytes, operatorKey)));
   for (const [name, distinguish] of Object.entries(DISTINGUISHERS)) {
     numbers[`${name}, records`] = runs.map(({ versions }) => distinguish(versions));
     numbers[`${name}, ciphertexts`] = states.map(distinguish);
+    if (local.flat().length > 0) numbers[`${name}, localStorage`] = local.map(distinguish);
   }
   const level = 1e-6 / Object.keys(numbers).length;
   const probabilities: Record<string, number> = {};
@@ -114,7 +132,18 @@ export function tellApart(runs: readonly Run[], operatorKey: string, clearText: 
   const [withEvents, without] = [true, false].map((kind) => runs.filter(({ happened }) => happened === kind).length);
   const versions = [...new Set(runs.map(({ versions: { length } }) => length))];
   const bytes = [...new Set(runs.flatMap((run) => run.versions.map(({ length }) => length)))];
-  return { figures: { withEvents, without, versions, bytes, level, probabilities }, tells };
+  const localVersions = [...new Set(local.map(({ length }) => length))];
+  const figures = {
+    withEvents,
+    without,
+    versions,
+    localVersions,
+    localSizes: [...localSizes],
+    bytes,
+    level,
+    probabilities,
+  };
+  return { figures, tells };
 }
 
 /** What is head and key is the same from one version to the next, events or not. */

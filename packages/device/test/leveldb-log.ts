@@ -48,13 +48,19 @@ function putsInBatch(batch: Buffer): Put[] {
   return puts;
 }
 
-/** Bytes after their length, of which each byte has seven bits, the lowest first. */
+/** Bytes after their length. */
 export function prefixed(from: Buffer, start: number): { readonly bytes: Buffer; readonly end: number } {
-  let [at, length, unit, byte] = [start, 0, 1, 0x80];
+  const { value: length, end: at } = numberAt(from, start);
+  return { bytes: from.subarray(at, at + length), end: at + length };
+}
+
+/** A number of which each byte has seven bits, the lowest first. */
+export function numberAt(from: Buffer, start: number): { readonly value: number; readonly end: number } {
+  let [at, value, unit, byte] = [start, 0, 1, 0x80];
   while (byte >= 0x80 && at < from.length) {
     byte = from[at++] as number;
-    length += (byte & 0x7f) * unit;
+    value += (byte & 0x7f) * unit;
     unit *= 128;
   }
-  return { bytes: from.subarray(at, at + length), end: at + length };
+  return { value, end: at };
 }

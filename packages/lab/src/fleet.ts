@@ -51,11 +51,20 @@ export function windowFor({ ticks, tickSeconds }: Manifest): { number: number; f
   return { number: Math.min(number, next), from: Math.min(number, next) * seconds };
 }
 
+/** So many devices enrol in a moment. */
+const FEW = 20;
+
+/** Short windows, as services in development have them, begin before many devices have enrolled: these begin to enrol as soon as they may. */
+function secondsToWait({ ticks, tickSeconds }: Manifest, devices: number): number {
+  const seconds = ticks * tickSeconds;
+  return devices > FEW && seconds < LEAST_SECONDS_LEFT ? seconds - ((Date.now() / 1000) % seconds) : 0;
+}
+
 const MOST_TRIES = 20;
 
 /**
  * A fleet of devices with the SDK that enrol over HTTP in the running window or the next, live through it in a hurry, by a clock of their own, and report once
- * it has begun. What happened is drawn at random and told, so that a release can be compared with it.
+ * it has begun. They sleep through ticks if all events fit between two writes. What happened is drawn at random and told, so that a release can be compared with it.
  */
 export async function runFleet(
   { server, task, devices, rate, operatorKey, helperKey }: FleetOptions,
@@ -63,6 +72,7 @@ export async function runFleet(
 ): Promise<FleetResult> {
   const manifest = await fetchManifest(server, task);
   const { ticks, tickSeconds, metrics, servers } = manifest;
+  await sleep(secondsToWait(manifest, devices) * 1000);
   const { number: window, from } = windowFor(manifest);
   const start = Math.max(1000 * from, Date.now());
   const [first, helper] = servers;
@@ -72,28 +82,40 @@ export async function runFleet(
   };
   const options = { server, task, ...keys, window };
   const fleet = await inParallel(devices, () => enrolled(options, start));
-  // Reports are accepted from the window's beginning on.
-  await sleep(Math.max(0, 1000 * from - Date.now()));
   const end = 1000 * (from + ticks * tickSeconds);
-  let sent = 0;
+  const together = ticksTogether(manifest);
   const counts = await inParallel(devices, async (i) => {
     const device = fleet[i] as FleetDevice;
     const count = new Map<string, number>();
-    while (device.now < end) {
+    for (let tick = 1; device.now < end; tick++) {
       for (const { name } of metrics) {
         if (!happens(rate)) continue;
         device.lethe.record(name);
         count.set(name, (count.get(name) ?? 0) + 1);
       }
       device.now += 1000 * tickSeconds - (device.now % (1000 * tickSeconds));
-      // Lets it notice what time it is.
-      if (device.now < end) await device.lethe.sendPending();
+      // Lets it notice what time it is, and write.
+      if (device.now < end && tick % together === 0) await device.lethe.sendPending();
     }
-    await report(device);
-    progress(++sent / devices);
     return count;
   });
+  // Reports are accepted from the window's beginning on.
+  await sleep(Math.max(0, 1000 * from - Date.now()));
+  let sent = 0;
+  await inParallel(devices, async (i) => {
+    await report(fleet[i] as FleetDevice);
+    progress(++sent / devices);
+  });
   return { task, window, devices, truth: truthOf(manifest, counts) };
+}
+
+/**
+ * After how many ticks a device of the fleet writes: there is no more than one event of a metric in a tick. Where events have no limit it
+ * sleeps until the window ends, as an ElGamal write takes some ten milliseconds.
+ */
+function ticksTogether({ ticks, metrics }: Manifest): number {
+  const limits = metrics.flatMap((metric) => ("eventsPerTick" in metric && metric.eventsPerTick) || []);
+  return Math.min(ticks, ...limits);
 }
 
 interface FleetDevice {

@@ -28,6 +28,10 @@ export interface SimulationOptions {
   readonly scheme: SchemeName;
   readonly devices: number;
   readonly ticks: number;
+  /** How many writes the window allows besides those of ticks; no device makes one. 0 if absent. */
+  readonly hides?: number;
+  /** Of lattice histograms and means: how many events between two writes are counted. 1 if absent. */
+  readonly eventsPerTick?: number;
   /** In each tick each device has one event per metric with this probability. */
   readonly rate: number;
   readonly localEpsilon: number;
@@ -49,6 +53,9 @@ export interface SimulationResult {
   readonly scheme: SchemeName;
   readonly mechanism: string;
   readonly devices: number;
+  /** If they were asked for. */
+  readonly hides?: number;
+  readonly eventsPerTick?: number;
   readonly valid: number;
   readonly rejected: number;
   readonly truth: readonly number[];
@@ -99,27 +106,18 @@ export async function simulate(
   return "noise" in spec ? { ...result, mode: "two-server", scheme: "elgamal", noise: spec.noise } : result;
 }
 
-function specOf({
-  statistic,
-  ticks,
-  localEpsilon,
-  metrics,
-  edges,
-  mechanism,
-  limit,
-  sigma,
-}: SimulationOptions): StatisticSpec {
+function specOf(options: SimulationOptions): StatisticSpec {
+  const { statistic, ticks, hides = 0, eventsPerTick = 1, localEpsilon, metrics, edges, mechanism, limit } = options;
   if (statistic === "occurrence") {
-    return { statistic, ticks, localEpsilons: new Array<number>(metrics).fill(localEpsilon) };
+    return { statistic, ticks, hides, localEpsilons: new Array<number>(metrics).fill(localEpsilon) };
   }
-  if (statistic === "histogram") {
-    return { statistic, ticks, eventsPerTick: 1, edges, localEpsilon, ...(mechanism && { mechanism }) };
-  }
-  return { statistic, ticks, eventsPerTick: 1, limit, sigma: sigma ?? sigmaFor(localEpsilon, MEAN_DELTA, limit) };
+  const room = { ticks, hides, eventsPerTick };
+  if (statistic === "histogram") return { statistic, ...room, edges, localEpsilon, ...(mechanism && { mechanism }) };
+  return { statistic, ...room, limit, sigma: options.sigma ?? sigmaFor(localEpsilon, MEAN_DELTA, limit) };
 }
 
 function twoServerSpecOf(options: SimulationOptions): TwoServerSpec {
-  const { statistic, ticks, localEpsilon, metrics, edges, limit } = options;
+  const { statistic, ticks, hides = 0, localEpsilon, metrics, edges, limit } = options;
   const noise = options.noise ?? (statistic === "mean" ? "servers" : "device");
   if (noise === "device") {
     const spec = specOf(options);
@@ -127,10 +125,10 @@ function twoServerSpecOf(options: SimulationOptions): TwoServerSpec {
     return { ...spec, noise };
   }
   const sigma = options.sigma ?? serverNoiseSigma({ statistic, limit }, localEpsilon, MEAN_DELTA);
-  const common = { noise, ticks } as const;
+  const common = { noise, ticks, hides } as const;
   if (statistic === "occurrence") return { statistic, ...common, sigmas: new Array<number>(metrics).fill(sigma) };
-  if (statistic === "histogram") return { statistic, ...common, eventsPerTick: 1, edges, sigma };
-  return { statistic, ...common, eventsPerTick: 1, limit, sigma };
+  if (statistic === "histogram") return { statistic, ...common, edges, sigma };
+  return { statistic, ...common, limit, sigma };
 }
 
 /** Ticks with events and writes. */
@@ -165,7 +163,7 @@ function trueAnswers({ statistic, limit, edges }: SimulationOptions, counts: rea
 }
 
 function summarize(
-  { statistic, scheme, devices }: SimulationOptions,
+  { statistic, scheme, devices, hides, eventsPerTick }: SimulationOptions,
   { estimates: server, bytes, sums }: SimulatedServers,
   valid: number,
   truth: readonly number[],
@@ -178,6 +176,8 @@ function summarize(
     scheme,
     mechanism: server.mechanism,
     devices,
+    ...(hides !== undefined && { hides }),
+    ...(eventsPerTick !== undefined && { eventsPerTick }),
     valid,
     rejected: devices - valid,
     truth: statistic === "mean" ? truth.map((sum) => sum / devices) : truth,

@@ -31,6 +31,8 @@ export interface SimulatedServers {
   readonly estimates: Pick<ServerSide, "estimate" | "consistent" | "localEpsilon" | "mechanism">;
   /** A new device's recorder. */
   enrol(device: Uint8Array): Recorder;
+  /** The recorder of a device that was closed and is opened again, in the same tick or in another. */
+  resume(device: Uint8Array, stored: Uint8Array, sameTick: boolean): Recorder;
   /** What the device sends, once its recorder is sealed. */
   send(device: Uint8Array, sealed: Uint8Array): Promise<readonly Uint8Array[]>;
   /** Opened and counted; whether it is valid. */
@@ -50,6 +52,7 @@ export function oneServer(scheme: SchemeName, spec: StatisticSpec, random: Rando
     bytes: { ...device.bytes, report: reportBytes([{ device }]) },
     estimates: server,
     enrol: (id) => device.start(server.issueKey(master, keyOf(id)), random),
+    resume: (id, stored, sameTick) => device.resume(server.issueKey(master, keyOf(id)), stored, sameTick, random),
     send: async (_id, sealed) => [sealed],
     receive: async (id, [report]) => {
       const { valid, answers } = server.open(master, keyOf(id), report as Uint8Array, random);
@@ -85,13 +88,14 @@ export async function twoServers(spec: TwoServerSpec, random: Randomness): Promi
     return { issueKeys: (id) => issueShareKeys(role, master, WINDOW, id), wrapping, aggregator };
   }
 
+  const keysOf = (id: Uint8Array): Uint8Array =>
+    Uint8Array.from(ROLES.flatMap((role) => [...servers[role].issueKeys(id)]));
+
   return {
     bytes: { ...statistic.bytes, report: twoServerReportBytes([{ statistic }]) },
     estimates: statistic,
-    enrol: (id) => {
-      const keys = ROLES.flatMap((role) => [...servers[role].issueKeys(id)]);
-      return device.start(Uint8Array.from(keys), random);
-    },
+    enrol: (id) => device.start(keysOf(id), random),
+    resume: (id, stored, sameTick) => device.resume(keysOf(id), stored, sameTick, random),
     send: async (id, sealed) => {
       const report = bytesFrom(random, 16);
       const keys = { leader: leader.wrapping.publicKey, helper: helper.wrapping.publicKey };

@@ -28,14 +28,13 @@ const TASK: Task = {
   // Windows are closed as soon as all devices have reported.
   graceSeconds: 3600,
   mode: "two-server",
-  scheme: "elgamal",
   minimumDevices: MINIMUM_DEVICES,
   metrics: [
     { name: "export.failed", statistic: "occurrence", localEpsilon: 2 },
     { name: "app.crashed", statistic: "occurrence", noise: "servers", sigma: 1 },
-    { name: "export.clicks", statistic: "histogram", edges: [0, 1, 2], localEpsilon: 2, eventsPerTick: 1 },
-    { name: "files.opened", statistic: "histogram", edges: [0, 1, 2], noise: "servers", sigma: 1, eventsPerTick: 1 },
-    { name: "tabs.opened", statistic: "mean", limit: 3, sigma: 1, eventsPerTick: 1 },
+    { name: "export.clicks", statistic: "histogram", edges: [0, 1, 2], localEpsilon: 2 },
+    { name: "files.opened", statistic: "histogram", edges: [0, 1, 2], noise: "servers", sigma: 1 },
+    { name: "tabs.opened", statistic: "mean", limit: 3, sigma: 1 },
   ],
 };
 /** How likely an event is in a tick. */

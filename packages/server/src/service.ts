@@ -14,6 +14,7 @@ import { createMetrics } from "./http/metrics.ts";
 import { describeApi } from "./http/openapi.ts";
 import { addOperations, reasonOf } from "./http/operations.ts";
 import { peerRoute } from "./http/peer-route.ts";
+import { sdkRoutes } from "./http/sdk-routes.ts";
 import { createHttp } from "./http/server.ts";
 import { createTurns } from "./in-turn.ts";
 import type { EnrolmentRules } from "./intake/admission.ts";
@@ -75,12 +76,16 @@ export interface ServiceOptions {
   readonly leastFreeBytes?: number;
   /** Seconds that the embedded database may take for a statement before it is given up; by default 30. */
   readonly databaseSeconds?: number;
+  /** Called before an embedded database is made, which takes seconds. */
+  readonly onCreating?: () => void;
   /** The key file belongs to another database, which is lost: begin with this one, which is empty. */
   readonly newDatabase?: boolean;
   /** Give up windows whose secret is not in the key file, for ever, instead of refusing to start. */
   readonly abandonLostWindows?: boolean;
   /** The clock is right, whatever time was stored: the operator's word, for this start. */
   readonly acceptClock?: boolean;
+  /** The SDK for pages, one ES module, which processes that answer devices deliver at `/lethe.js` and under its hash. */
+  readonly sdk?: Uint8Array;
   /** Every task gets windows of seconds. */
   readonly development?: boolean;
   /** Milliseconds since 1970, and believed. By default the machine's clock, which is believed while it agrees with the time that passes. */
@@ -180,6 +185,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
       const isDevelopment = options.development ?? false;
       routes.push(peerRoute({ ...common, now: clock.now, keyFile, peer, threads: vault.threads, isDevelopment }));
     }
+    if (intake && options.sdk) routes.push(...(await sdkRoutes(database, log, options.sdk)));
     const app = createHttp({
       ...common,
       routes,
@@ -312,7 +318,7 @@ function helperAdmin(database: Database, isDevelopment: boolean): Admin {
     createTask: async () => {
       throw new LetheError(
         "bad-task",
-        "mode two-server: a helper agrees to tasks that its leader makes: lethe task agree",
+        "mode two-server: a helper agrees to tasks that its leader makes: npx lethe task agree",
       );
     },
     close: async () => {
@@ -374,7 +380,7 @@ function requireOwner({ keyFile, adminToken }: ServiceOptions): Owner {
 }
 
 function openDatabase(options: ServiceOptions, role: Role): Promise<Database> {
-  const { data, databaseUrl, keyFile, newDatabase, leastFreeBytes, databaseSeconds, log } = options;
+  const { data, databaseUrl, keyFile, newDatabase, leastFreeBytes, databaseSeconds, log, onCreating } = options;
   if (databaseUrl !== undefined) return openPostgres(databaseUrl);
   if (role === "intake" || role === "tally") {
     throw new LetheError(
@@ -386,6 +392,7 @@ function openDatabase(options: ServiceOptions, role: Role): Promise<Database> {
   return openDataFolder(data, {
     mayCreate: newDatabase || keyFile === undefined || !belongsToDatabase(keyFile),
     floorBytes: leastFreeBytes,
+    onCreating,
     ...(databaseSeconds !== undefined && {
       patience: { statement: databaseSeconds, long: LONG_STATEMENT_FACTOR * databaseSeconds },
     }),

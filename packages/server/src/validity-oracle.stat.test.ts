@@ -21,6 +21,7 @@ const TASK: Task = {
   task: "oracle",
   tickSeconds: 30,
   ticks: 2,
+  hides: 2,
   graceSeconds: 0,
   mode: "one-server",
   scheme: "lattice",

@@ -14,6 +14,7 @@ export const YEAR_TASK: Task = {
   task: "kills",
   tickSeconds: 2_678_400,
   ticks: 12,
+  hides: 12,
   graceSeconds: 0,
   mode: "one-server",
   scheme: "lattice",

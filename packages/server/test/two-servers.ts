@@ -54,8 +54,8 @@ export const SHARED_TASK: Task = {
   metrics: [
     { name: "happened", statistic: "occurrence", localEpsilon: 20 },
     { name: "counted", statistic: "occurrence", noise: "servers", sigma: 0.05 },
-    { name: "times", statistic: "histogram", noise: "servers", edges: [0, 1, 2], sigma: 0.05, eventsPerTick: 2 },
-    { name: "average", statistic: "mean", limit: 3, sigma: 0.01, eventsPerTick: 3 },
+    { name: "times", statistic: "histogram", noise: "servers", edges: [0, 1, 2], sigma: 0.05 },
+    { name: "average", statistic: "mean", limit: 3, sigma: 0.01 },
   ],
 };
 

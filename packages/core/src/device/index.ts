@@ -1,4 +1,4 @@
-/** What a device needs of core, and nothing else: an SDK loads all of this, but for ElGamal and what two servers need, which follow on demand. */
+/** What a device needs of core, and nothing else. An SDK loads all of this; rotations, ElGamal and what two servers need follow on demand (`loaders.ts`). */
 
 export { LetheError, type LetheErrorCode } from "../error.ts";
 export { headerOf, requireHeader } from "../header.ts";

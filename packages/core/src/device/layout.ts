@@ -7,8 +7,6 @@ export interface DeviceLayoutPart {
   /** In the order in which the recorder numbers them. */
   readonly metrics: readonly string[];
   readonly device: DeviceSide;
-  /** How many events of one metric a tick can count: further ones change nothing. */
-  readonly eventsPerTick: number;
 }
 
 /** The same parts in the same order as at the servers. */
@@ -17,10 +15,9 @@ export type DeviceLayout = readonly DeviceLayoutPart[];
 /** Of a task of one server. */
 export function deviceLayoutOf(task: Task): Promise<DeviceLayout> {
   return Promise.all(
-    statisticsOf(task).map(async ({ spec, metrics }) => ({
+    statisticsOf(task).map(async ({ scheme, spec, metrics }) => ({
       metrics,
-      device: await createDevice(task.scheme, spec),
-      eventsPerTick: spec.statistic === "occurrence" ? 1 : spec.eventsPerTick,
+      device: await createDevice(scheme, spec),
     })),
   );
 }

@@ -4,6 +4,7 @@ import { decodeBase64url, decodeBase64urlOf } from "../message/base64url.ts";
 import { DEVICE_BYTES } from "../message/device-keys.ts";
 import type { Enrolment, SignedPublicKeys } from "../message/enrolment.ts";
 import { type Manifest, SIGNATURE_BYTES, type SignedManifest } from "../message/manifest.ts";
+import { schemeOf } from "../message/task.ts";
 
 /**
  * What a device reads, in little code. The forms that a signature does not vouch for are checked in full; of what the operator has
@@ -33,16 +34,19 @@ const KNOWN = ["one-server", "two-server", "lattice", "elgamal", "occurrence", "
 export function readManifest(text: string): Manifest {
   return read("the manifest", text, (found) => {
     const manifest = found as unknown as Manifest;
-    const { task, mode, scheme, metrics, ticks, tickSeconds, graceSeconds, fromWindow } = manifest;
-    const words: readonly string[] = [mode, scheme, ...metrics.map(({ statistic }) => statistic)];
+    const { task, mode, metrics, ticks, hides = 0, tickSeconds, graceSeconds, fromWindow } = manifest;
+    const words: readonly string[] = [
+      mode,
+      ...metrics.flatMap((metric) => [metric.statistic, schemeOf(manifest, metric)]),
+    ];
     if (!words.every((word) => KNOWN.includes(word))) {
       throw new LetheError("bad-task", `this version of the SDK cannot run ${task}`);
     }
-    const areTimes = [ticks, tickSeconds, 1 + graceSeconds, 1 + fromWindow].every(
+    const areTimes = [ticks, tickSeconds, 1 + hides, 1 + graceSeconds, 1 + fromWindow].every(
       (n) => Number.isSafeInteger(n) && n > 0,
     );
     if (!areTimes) throw new TypeError("not a time");
-    return { ...manifest, metrics: metrics.map((metric) => ({ eventsPerTick: 1, ...metric })) };
+    return manifest;
   });
 }
 

@@ -4,6 +4,7 @@ import type { Manifest } from "../message/manifest.ts";
 import { encodeReport } from "../message/report.ts";
 import type { Randomness } from "../randomness/randomness.ts";
 import { type DeviceLayout, deviceLayoutOf } from "./layout.ts";
+import { loaders } from "./loaders.ts";
 import type { KeySigner } from "./messages.ts";
 
 /** What a device does for a task with keys, events and the report; it differs between one server and two. */
@@ -29,7 +30,7 @@ export interface TrustedKeys {
 
 /**
  * For a manifest that the operator has signed, and its hash. Choosing lattice parameters takes tens of milliseconds a statistic: keep it. A task
- * that asks for more than a ciphertext holds is refused with a `bad-task` error. What only ElGamal or two servers need is loaded only for them;
+ * that asks for more than a ciphertext holds is refused with a `bad-task` error. Code that only rotations, ElGamal or two servers need is loaded only for them;
  * `unreachable` if that fails.
  */
 export async function deviceProtocolOf(
@@ -38,9 +39,7 @@ export async function deviceProtocolOf(
   keys: TrustedKeys,
 ): Promise<DeviceProtocol> {
   try {
-    if (manifest.mode === "two-server") {
-      return (await import("./two-server.ts")).twoServerProtocolOf(manifest, hash, keys);
-    }
+    if (manifest.mode === "two-server") return (await loaders.twoServer())(manifest, hash, keys);
     if (keys.helperKey) throw new LetheError("bad-signature", "the manifest has no helper with helperKey");
     const layout = await deviceLayoutOf(manifest);
     return {

@@ -76,7 +76,6 @@ describe("a device with two servers", () => {
     expect(protocol.layout.map(({ metrics, device: side }) => [metrics, side.bytes])).toEqual(
       layout.map(({ metrics, statistic }) => [metrics, statistic.bytes]),
     );
-    expect(protocol.layout.map(({ eventsPerTick }) => eventsPerTick)).toEqual([1, 1, 3, 2]);
     expect(protocol.signers).toEqual([
       { role: "leader", key: KEYS.operatorKey },
       { role: "helper", key: KEYS.helperKey },

@@ -38,7 +38,6 @@ export function twoServerProtocolOf(
   const layout = twoServerStatisticsOf(manifest).map(({ spec, metrics }) => ({
     metrics,
     device: inWindow(createTwoServerDevice(spec)),
-    eventsPerTick: spec.statistic === "occurrence" ? 1 : spec.eventsPerTick,
   }));
   return {
     layout,

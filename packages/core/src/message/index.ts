@@ -48,6 +48,7 @@ export {
   type Metric,
   type OccurrenceMetric,
   resolved,
+  schemeOf,
   statisticsOf,
   type Task,
   type TaskStatistic,

@@ -8,15 +8,16 @@ const text = JSON.stringify({
   task: "editor-health",
   tickSeconds: 60,
   ticks: 3,
+  hides: 3,
   graceSeconds: 0,
   mode: "one-server",
   scheme: "lattice",
   minimumDevices: 1,
   metrics: [
     { name: "failed", statistic: "occurrence", localEpsilon: 1 },
-    { name: "clicks", statistic: "histogram", edges: [0, 1, 3], localEpsilon: 1 },
-    { name: "clacks", statistic: "histogram", edges: [0, 1, 3], localEpsilon: 1 },
-    { name: "tabs", statistic: "mean", limit: 5, sigma: 1 },
+    { name: "clicks", statistic: "histogram", edges: [0, 1, 3], localEpsilon: 1, eventsPerTick: 1 },
+    { name: "clacks", statistic: "histogram", edges: [0, 1, 3], localEpsilon: 1, eventsPerTick: 1 },
+    { name: "tabs", statistic: "mean", limit: 5, sigma: 1, eventsPerTick: 1 },
   ],
 });
 

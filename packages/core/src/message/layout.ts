@@ -20,8 +20,8 @@ const KEYS_PER_STATISTIC = 2 ** 16;
 
 /** Choosing lattice parameters takes tens of milliseconds a statistic, unless `parseTask` has just done so: keep the layout. */
 export function layoutOf(task: Task): TaskLayout {
-  return statisticsOf(task).map(({ spec, metrics }, i) => {
-    return { spec, metrics, ...statisticFor(task.scheme, spec), firstKey: i * KEYS_PER_STATISTIC };
+  return statisticsOf(task).map(({ scheme, spec, metrics }, i) => {
+    return { scheme, spec, metrics, ...statisticFor(scheme, spec), firstKey: i * KEYS_PER_STATISTIC };
   });
 }
 

@@ -13,6 +13,7 @@ import {
   parseManifest,
   parseSignedManifest,
   parseTask,
+  statisticsOf,
 } from "./index.ts";
 
 /** ElGamal, because choosing lattice parameters takes a while. */
@@ -48,15 +49,19 @@ describe("a manifest", () => {
     expect(parseManifest(encodeManifest(good))).toStrictEqual(good);
   });
 
-  it("is read with the task's defaults, which a text by hand may leave out", () => {
-    const bare = JSON.stringify(good).replaceAll(',"eventsPerTick":1', "");
-    expect(bare).not.toContain("eventsPerTick");
-    expect(parseManifest(bare)).toStrictEqual(good);
+  it("from before there were hides says nothing of them, and means as many as ticks, with room in every tick", () => {
+    const { hides, missing, ...old } = good;
+    const read = parseManifest(JSON.stringify(old));
+    expect(read).toStrictEqual(old);
+    for (const { spec } of statisticsOf(read)) expect(spec.hides).toBe(288);
+    expect(statisticsOf(read).map(({ spec }) => "roomPerTick" in spec)).toEqual([false, true, true]);
+    for (const { spec } of statisticsOf(good)) expect(spec).not.toHaveProperty("roomPerTick");
   });
 
   it("holds every field of its task and both of its own: without one it is refused by name", () => {
-    expect(Object.keys(good)).toHaveLength(11);
-    for (const field of Object.keys(good)) {
+    const required = Object.keys(good).filter((field) => !["scheme", "hides", "missing"].includes(field));
+    expect(required).toHaveLength(10);
+    for (const field of required) {
       expect(refusalOf({ ...good, [field]: undefined })).toBe(`${field} is missing`);
     }
     for (const field of ["role", "url", "key"]) {

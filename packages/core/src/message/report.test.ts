@@ -27,6 +27,7 @@ function layoutFor(scheme: "lattice" | "elgamal"): TaskLayout {
     task: "editor-health",
     tickSeconds: 60,
     ticks: 2,
+    hides: 2,
     graceSeconds: 0,
     mode: "one-server",
     scheme,

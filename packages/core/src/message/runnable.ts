@@ -4,12 +4,13 @@ import { requireEpsilon } from "../privacy/probability.ts";
 import { statisticFor } from "../statistic/create.ts";
 import { checkHistogram, requireHistogramEpsilon } from "../statistic/histogram.ts";
 import { checkMean } from "../statistic/mean.ts";
+import { roomOf } from "../statistic/room.ts";
 import { createTwoServerStatistic } from "../two-server/create-statistic.ts";
 import { twoServerStatisticsOf } from "../two-server/task-layout.ts";
 import { readFields, requireObject, type UnknownField } from "./fields.ts";
 import { parseJson } from "./json.ts";
 import { quote, shorten } from "./quote.ts";
-import { type Metric, statisticsOf, type Task } from "./task.ts";
+import { type Metric, resolved, schemeOf, statisticsOf, type Task } from "./task.ts";
 import { TASK_FIELDS } from "./task-fields.ts";
 
 /**
@@ -18,7 +19,9 @@ import { TASK_FIELDS } from "./task-fields.ts";
  */
 export function parseTask(text: string): Task {
   try {
-    return requireRunnable(readFields("", requireObject("task", parseJson("task", text)), "a task", TASK_FIELDS));
+    const task = readFields("", requireObject("task", parseJson("task", text)), "a task", TASK_FIELDS);
+    requireOneScheme(task);
+    return requireRunnable(resolved(task));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new LetheError("bad-task", error.message + hint(error.cause as UnknownField | undefined));
@@ -28,26 +31,40 @@ export function parseTask(text: string): Task {
 /** The same task, if its fields, each of which is fine, go together; else a `RangeError` as for a single field. */
 export function requireRunnable<T extends Task>(task: T): T {
   requireUniqueNames(task.metrics);
-  if (task.mode === "two-server" && task.scheme !== "elgamal") {
-    throw new RangeError(`scheme is elgamal with two servers, not ${task.scheme}`);
-  }
+  requireOneScheme(task);
   for (const [i, metric] of task.metrics.entries()) {
     if (task.mode === "one-server" && metric.noise !== undefined) {
       throw new RangeError(`metrics[${i}].noise is for mode two-server: one server has no noise of its own`);
     }
-    prefixed(`metrics[${i}].`, () => checkMetric(metric, task.ticks));
+    prefixed(`metrics[${i}].`, () => checkMetric(metric, task));
   }
   requireRoom(task);
   return task;
 }
 
 /** The rules that the statistics have for their own fields. */
-function checkMetric(metric: Metric, ticks: number): void {
+function checkMetric(metric: Metric, task: Task): void {
+  const { ticks } = task;
+  const rotates = task.mode === "one-server" && schemeOf(task, metric) === "lattice";
   if (metric.statistic === "histogram") checkHistogram({ localEpsilon: 1, ...metric, ticks });
+  if (rotates && metric.statistic !== "occurrence") roomOf({ ...metric, ticks });
   if (metric.statistic === "mean") checkMean({ ...metric, ticks });
   else if (metric.noise === "servers") createDiscreteGaussian(metric.sigma);
   else if (metric.statistic === "occurrence") requireEpsilon(metric.localEpsilon);
   else requireHistogramEpsilon(metric.localEpsilon, metric.mechanism);
+}
+
+/** A scheme for all metrics, or one for each; of two servers always the same. */
+function requireOneScheme({ mode, scheme, metrics }: Task): void {
+  if (mode === "two-server" && scheme === "lattice") {
+    throw new RangeError("scheme is elgamal with two servers, not lattice");
+  }
+  const expected = mode === "two-server" ? "elgamal" : scheme;
+  for (const [i, metric] of metrics.entries()) {
+    if (expected === undefined || metric.scheme === undefined || metric.scheme === expected) continue;
+    const why = mode === "two-server" ? "with two servers" : "as the task's scheme is: leave one of them out";
+    throw new RangeError(`metrics[${i}].scheme is ${expected} ${why}, not ${metric.scheme}`);
+  }
 }
 
 function requireUniqueNames(metrics: readonly Metric[]): void {
@@ -75,7 +92,7 @@ function requireRoom(task: Task): void {
     }
     return;
   }
-  for (const { spec, metrics } of statisticsOf(task)) requireFor(metrics, () => statisticFor(task.scheme, spec));
+  for (const { scheme, spec, metrics } of statisticsOf(task)) requireFor(metrics, () => statisticFor(scheme, spec));
 }
 
 /** Says where the fault lies that a check of core found; the value that it quotes last may be a long list. */

@@ -1,4 +1,5 @@
-import { MOST_TICKS } from "../statistic/statistic.ts";
+import type { SchemeName } from "../statistic/spec.ts";
+import { MOST_TICKS } from "../statistic/writes.ts";
 import {
   type Fields,
   list,
@@ -30,31 +31,37 @@ const share: Read<number> = (path, value) => {
   return found >= 0 && found < 1 ? found : refuse(path, "is a share from 0 to below 1", value);
 };
 
+const scheme: Read<SchemeName | undefined> = optional(oneOf("lattice", "elgamal"), undefined);
+
 const OCCURRENCE: Fields<Omit<OccurrenceMetric, "noise">> = {
   name,
+  scheme,
   statistic: oneOf("occurrence"),
   localEpsilon: number,
 };
 
 const HISTOGRAM: Fields<Omit<HistogramMetric, "noise">> = {
   name,
+  scheme,
   statistic: oneOf("histogram"),
   edges: list("numbers", number, 0, Number.POSITIVE_INFINITY),
   localEpsilon: number,
-  eventsPerTick: optional(number, 1),
+  eventsPerTick: optional(whole(1, MOST_TICKS), undefined),
   mechanism: optional(oneOf("kary", "unary", "per-bucket"), undefined),
 };
 
 const MEAN: Fields<Omit<MeanMetric, "noise">> = {
   name,
+  scheme,
   statistic: oneOf("mean"),
   limit: number,
   sigma: number,
-  eventsPerTick: optional(number, 1),
+  eventsPerTick: optional(whole(1, MOST_TICKS), undefined),
 };
 
 const COUNTED_OCCURRENCE: Fields<CountedOccurrenceMetric> = {
   name,
+  scheme,
   statistic: oneOf("occurrence"),
   noise: oneOf("servers"),
   sigma: number,
@@ -62,11 +69,12 @@ const COUNTED_OCCURRENCE: Fields<CountedOccurrenceMetric> = {
 
 const COUNTED_HISTOGRAM: Fields<CountedHistogramMetric> = {
   name,
+  scheme,
   statistic: oneOf("histogram"),
   noise: oneOf("servers"),
   edges: list("numbers", number, 0, Number.POSITIVE_INFINITY),
   sigma: number,
-  eventsPerTick: optional(number, 1),
+  eventsPerTick: optional(whole(1, MOST_TICKS), undefined),
 };
 
 const readMetric: Read<Metric> = (path, value) => {
@@ -93,7 +101,8 @@ export const TASK_FIELDS: Fields<Task> = {
   ticks: whole(1, MOST_TICKS),
   graceSeconds: whole(0, 366 * DAY),
   mode: oneOf("one-server", "two-server"),
-  scheme: oneOf("lattice", "elgamal"),
+  scheme,
+  hides: optional(whole(0, MOST_TICKS), undefined),
   minimumDevices: whole(1, 1e9),
   missing: optional(share, undefined),
   metrics: list("metrics", readMetric, 1, 10_000),

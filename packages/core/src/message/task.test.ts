@@ -8,9 +8,9 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type JsonObject = { [key: string]: Json };
 
 const EXAMPLE = `{"version":1,"task":"editor-health","tickSeconds":300,"ticks":288,"graceSeconds":86400,
- "mode":"one-server","scheme":"lattice","minimumDevices":1000,"metrics":[
+ "mode":"one-server","minimumDevices":1000,"metrics":[
  {"name":"export.failed","statistic":"occurrence","localEpsilon":1},
- {"name":"export.clicks","statistic":"histogram","edges":[0,1,2,5],"localEpsilon":1,"eventsPerTick":1},
+ {"name":"export.clicks","statistic":"histogram","edges":[0,1,2,5],"localEpsilon":1},
  {"name":"tabs.opened","statistic":"mean","limit":10,"sigma":2}]}`;
 
 const occurrence = { name: "export.failed", statistic: "occurrence", localEpsilon: 1 };
@@ -55,14 +55,47 @@ describe("a good task", () => {
       ticks: 288,
       graceSeconds: 86400,
       mode: "one-server",
-      scheme: "lattice",
       minimumDevices: 1000,
+      hides: 1000,
+      missing: 0,
       metrics: [
-        { name: "export.failed", statistic: "occurrence", localEpsilon: 1 },
-        { name: "export.clicks", statistic: "histogram", edges: [0, 1, 2, 5], localEpsilon: 1, eventsPerTick: 1 },
-        { name: "tabs.opened", statistic: "mean", limit: 10, sigma: 2, eventsPerTick: 1 },
+        { name: "export.failed", scheme: "lattice", statistic: "occurrence", localEpsilon: 1 },
+        { name: "export.clicks", scheme: "elgamal", statistic: "histogram", edges: [0, 1, 2, 5], localEpsilon: 1 },
+        { name: "tabs.opened", scheme: "elgamal", statistic: "mean", limit: 10, sigma: 2 },
       ],
     });
+  });
+
+  it("keeps the scheme that it names for all metrics, or that a metric names", () => {
+    const rotated = [occurrence, { ...histogram, eventsPerTick: 2 }];
+    const lattice = parseTask(JSON.stringify({ ...good, scheme: "lattice", hides: 10, metrics: rotated }));
+    expect(lattice).toMatchObject({ scheme: "lattice", hides: 10, metrics: rotated });
+    expect(statisticsOf(lattice).map(({ scheme }) => scheme)).toEqual(["lattice", "lattice"]);
+    const { scheme: _, ...unnamed } = good;
+    const own = [{ ...occurrence, scheme: "elgamal" }, { ...occurrence, name: "b" }, histogram];
+    const mixed = parseTask(JSON.stringify({ ...unnamed, metrics: own }));
+    expect(statisticsOf(mixed).map(({ scheme, metrics }) => [scheme, ...metrics])).toEqual([
+      ["lattice", "b"],
+      ["elgamal", "export.failed"],
+      ["elgamal", "export.clicks"],
+    ]);
+  });
+
+  it("has no limit on events with ElGamal, whatever it says; on lattices it must say how many", () => {
+    expect(parseTask(JSON.stringify({ ...good, metrics: [{ ...mean, eventsPerTick: 3 }] })).metrics).toEqual([mean]);
+    expect(refusalOfMetric({ ...mean, eventsPerTick: 0 })).toBe(
+      "metrics[1].eventsPerTick is a whole number from 1 to 100000, not 0",
+    );
+    expect(refusalWith({ scheme: "lattice", metrics: [mean] })).toMatch(
+      /^metrics\[0\]\.eventsPerTick is required with the lattice scheme: it is how many events between two writes/,
+    );
+  });
+
+  it("is told the most hides that fit", () => {
+    const metrics = [{ ...histogram, eventsPerTick: 1 }];
+    expect(refusalWith({ scheme: "lattice", ticks: 24, metrics })).toMatch(/hides 781 is the most that fits$/);
+    expect(refusalWith({ scheme: "lattice", ticks: 24, hides: 781, metrics })).toBeUndefined();
+    expect(refusalWith({ scheme: "lattice", ticks: 900, metrics })).toMatch(/not even hides 0 fits$/);
   });
 
   it("is read the same after it was written out", () => {
@@ -85,8 +118,8 @@ describe("a good task", () => {
   });
 
   it("may have ten thousand metrics that ask the same", () => {
-    const metrics = Array.from({ length: 10_000 }, (_, i) => ({ ...histogram, name: `m${i}` }));
-    expect(refusalWith({ scheme: "lattice", metrics })).toBeUndefined();
+    const metrics = Array.from({ length: 10_000 }, (_, i) => ({ ...histogram, eventsPerTick: 1, name: `m${i}` }));
+    expect(refusalWith({ scheme: "lattice", hides: 0, metrics })).toBeUndefined();
     expect(refusalWith({ metrics: [...metrics, mean] })).toBe("metrics is a list of 1 to 10000 metrics, not of 10001");
   });
 });
@@ -97,16 +130,25 @@ describe("the statistics of a task", () => {
     const unary = { ...histogram, mechanism: "unary", eventsPerTick: 3 };
     const task = parseTask(JSON.stringify({ ...good, metrics: [mean, occurrence, unary, late] }));
     expect(statisticsOf(task)).toStrictEqual([
-      { spec: { statistic: "occurrence", ticks: 288, localEpsilons: [1, 2] }, metrics: ["export.failed", "late"] },
-      { spec: { statistic: "mean", limit: 10, sigma: 2, eventsPerTick: 1, ticks: 288 }, metrics: ["tabs.opened"] },
       {
+        scheme: "elgamal",
+        spec: { statistic: "occurrence", ticks: 288, hides: 1000, localEpsilons: [1, 2] },
+        metrics: ["export.failed", "late"],
+      },
+      {
+        scheme: "elgamal",
+        spec: { statistic: "mean", limit: 10, sigma: 2, ticks: 288, hides: 1000 },
+        metrics: ["tabs.opened"],
+      },
+      {
+        scheme: "elgamal",
         spec: {
           statistic: "histogram",
           edges: [0, 1, 2, 5],
           localEpsilon: 1,
-          eventsPerTick: 3,
           mechanism: "unary",
           ticks: 288,
+          hides: 1000,
         },
         metrics: ["export.clicks"],
       },
@@ -188,6 +230,10 @@ describe("a bad task is refused with a line that begins with the field", () => {
       ],
       [{ ...histogram, edges: "0,1" }, 'metrics[1].edges is a list of numbers, not "0,1"'],
       [{ ...histogram, edges: [0, "\u001b[31m"] }, 'metrics[1].edges[1] is a number, not "\\u001b[31m"'],
+      [
+        { ...histogram, scheme: "lattice" },
+        "metrics[1].scheme is elgamal as the task's scheme is: leave one of them out, not lattice",
+      ],
       [{ ...histogram, eventsPerTick: 0 }, "metrics[1].eventsPerTick is a whole number from 1 to 100000, not 0"],
       [{ ...histogram, mechanism: "laplace" }, 'metrics[1].mechanism is one of kary, unary, per-bucket, not "laplace"'],
       [{ ...mean, limit: 0 }, "metrics[1].limit is a whole number from 1 to 100000, not 0"],
@@ -234,8 +280,9 @@ describe("a bad task is refused with a line that begins with the field", () => {
 
   it("for a task whose fields are fine and which cannot run, naming the metric", () => {
     const lattice = { scheme: "lattice", ticks: 3000 };
-    expect(refusalWith({ ...lattice, metrics: [occurrence, mean, histogram] })).toMatch(
-      /^metrics\[1] \(tabs\.opened\): a mean over 3000 ticks .* lower ticks or eventsPerTick$/,
+    const rotated = [occurrence, ...[mean, histogram].map((metric) => ({ ...metric, eventsPerTick: 1 }))];
+    expect(refusalWith({ ...lattice, metrics: rotated })).toMatch(
+      /^metrics\[1] \(tabs\.opened\): a mean over 3000 ticks .* lower ticks, hides or eventsPerTick; not even hides 0 fits$/,
     );
     const wide = [1e-6, 20, 1].map((localEpsilon, i) => ({ name: `m${i}`, statistic: "occurrence", localEpsilon }));
     expect(refusalWith({ scheme: "lattice", metrics: wide })).toMatch(/^metrics\[0] \(m0\) and 2 more: no ledger/);
@@ -361,33 +408,41 @@ describe("a task of two servers", () => {
   it("has metrics whose noise is the devices' and others whose noise is the servers'", () => {
     const task = parseTask(JSON.stringify(two));
     expect(task.metrics[1]).toEqual(counted);
-    expect(task.metrics[3]).toEqual({ ...buckets, eventsPerTick: 1 });
+    expect(task.metrics[3]).toEqual(buckets);
     expect(twoServerStatisticsOf(task)).toStrictEqual([
       {
         metrics: ["export.failed"],
-        spec: { statistic: "occurrence", noise: "device", ticks: 288, localEpsilons: [1] },
+        spec: { statistic: "occurrence", noise: "device", ticks: 288, hides: 1000, localEpsilons: [1] },
       },
-      { metrics: ["opened"], spec: { statistic: "occurrence", noise: "servers", ticks: 288, sigmas: [4] } },
+      {
+        metrics: ["opened"],
+        spec: { statistic: "occurrence", noise: "servers", ticks: 288, hides: 1000, sigmas: [4] },
+      },
       {
         metrics: ["export.clicks"],
         spec: {
           statistic: "histogram",
           noise: "device",
           ticks: 288,
+          hides: 1000,
           edges: [0, 1, 2, 5],
           localEpsilon: 1,
-          eventsPerTick: 1,
         },
       },
       {
         metrics: ["clicks"],
-        spec: { statistic: "histogram", noise: "servers", ticks: 288, edges: [0, 1, 5], sigma: 6, eventsPerTick: 1 },
+        spec: { statistic: "histogram", noise: "servers", ticks: 288, hides: 1000, edges: [0, 1, 5], sigma: 6 },
       },
       {
         metrics: ["tabs.opened"],
-        spec: { statistic: "mean", noise: "servers", ticks: 288, limit: 10, sigma: 2, eventsPerTick: 1 },
+        spec: { statistic: "mean", noise: "servers", ticks: 288, hides: 1000, limit: 10, sigma: 2 },
       },
     ]);
+  });
+
+  it("is the same text after its defaults were written out, whether it names its scheme or not", () => {
+    const { scheme: _, ...unnamed } = two;
+    expect(JSON.stringify(parseTask(JSON.stringify(unnamed)))).toBe(JSON.stringify(parseTask(JSON.stringify(two))));
   });
 
   it("may name any mechanism for any buckets", () => {

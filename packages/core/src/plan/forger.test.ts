@@ -81,7 +81,7 @@ describe("documented versus reached", () => {
 });
 
 describe("a mean's forged report", () => {
-  const spec = { ...mean, ticks: 50, eventsPerTick: 1 };
+  const spec = { ...mean, ticks: 50, hides: 0, eventsPerTick: 1 };
 
   it("that opens far beyond the clamp counts as its end: −190 and +200 are as good as −80 and 90", () => {
     const lattice = atOneServer(createStatistic("lattice", spec));
@@ -98,7 +98,7 @@ describe("a mean's forged report", () => {
 });
 
 describe("the ciphertext of a metric with much noise, put where one with little noise is read", () => {
-  const spec = { statistic: "occurrence", ticks: TICKS, localEpsilons: [0.1, 8] } as const;
+  const spec = { statistic: "occurrence", ticks: TICKS, hides: 0, localEpsilons: [0.1, 8] } as const;
   const copied = forgeElGamal(spec, [{ constant: 0, factors: new Map() }, bit(0, 1, 0)]);
 
   it("ElGamal: opens to nothing, whichever the bit", () => {
@@ -112,7 +112,8 @@ describe("the ciphertext of a metric with much noise, put where one with little 
     const opens = atOneServer({
       device: paperDevice(
         scheme,
-        occurrenceAlgorithm(TICKS, 2, 1, (source) => drawn.map((response) => drawResponse(response, source))),
+        spec,
+        occurrenceAlgorithm(2, 1, (source) => drawn.map((response) => drawResponse(response, source))),
       ),
       server: paperServer(
         scheme,
@@ -128,8 +129,10 @@ describe("the ciphertext of a metric with much noise, put where one with little 
 
   it("lattice: a rotation moves it, so the figure is that of all metrics together", () => {
     const localEpsilons = [0.1, 3];
-    const plan = planLedger({ ticks: TICKS, localEpsilons });
-    const opens = atOneServer(createStatistic("lattice", { statistic: "occurrence", ticks: TICKS, localEpsilons }));
+    const plan = planLedger({ ticks: TICKS, hides: 0, localEpsilons });
+    const opens = atOneServer(
+      createStatistic("lattice", { statistic: "occurrence", ticks: TICKS, hides: 0, localEpsilons }),
+    );
     const [first, second] = plan.responses as [LedgerResponse, LedgerResponse];
     for (const answers of accepted(opens, forgeLedger(plan), 0, 10)) expect(answers).toEqual([0, 0]);
     const shown = accepted(opens, forgeLedger(plan), 1, TRIES).filter(([, moved]) => moved === 1).length;
@@ -154,7 +157,7 @@ describe("the ciphertext of a metric with much noise, put where one with little 
 });
 
 describe("a report that is valid or not, depending on the secret", () => {
-  const spec = { statistic: "occurrence", ticks: TICKS, localEpsilons: [1] } as const;
+  const spec = { statistic: "occurrence", ticks: TICKS, hides: 0, localEpsilons: [1] } as const;
   /** The noise of the number of invalid reports, up to ±600. */
   const noise = Float64Array.from({ length: 1201 }, (_, i) => {
     const r = Math.exp(-INVALID_COUNT_EPSILON / 2);

@@ -24,7 +24,8 @@ import {
   requireHistogramEpsilon,
 } from "../statistic/histogram.ts";
 import type { StatisticSpec } from "../statistic/index.ts";
-import { MOST_TICKS, requireWhole } from "../statistic/statistic.ts";
+import { requireWhole } from "../statistic/statistic.ts";
+import { MOST_TICKS } from "../statistic/writes.ts";
 import { bucketErrors, informationTheoreticError, responseError, Z95 } from "./standard-error.ts";
 
 /** What is given: a guarantee of the release, or of each device's answer, or a mean's noise; the others are computed at this δ. */
@@ -40,6 +41,10 @@ export interface Question {
   /** How many honest reports there are at least: the release must be private with these alone. */
   readonly reporting: number;
   readonly ticks: number;
+  /** Of the window's writes; 1,000 if absent. */
+  readonly hides?: number | undefined;
+  /** Of lattice histograms and means: how many events between two writes are counted; 1 if absent. */
+  readonly eventsPerTick?: number | undefined;
   readonly goal: Goal;
   /** Of a histogram. */
   readonly edges: readonly number[];
@@ -91,7 +96,7 @@ export function planMetric(question: Question): MetricPlan {
 export function checkQuestion({ statistic, ticks, edges, limit, goal, devices, mechanism }: Question): void {
   requireWhole("devices", devices, 1, 1e9);
   requireWhole("ticks", ticks, 1, MOST_TICKS);
-  if (statistic === "histogram") checkHistogram({ ticks, eventsPerTick: 1, edges, localEpsilon: 1 });
+  if (statistic === "histogram") checkHistogram({ ticks, edges, localEpsilon: 1 });
   if (statistic === "mean") requireWhole("limit", limit, 1, MOST_TICKS);
   if ("localEpsilon" in goal && statistic === "histogram") requireHistogramEpsilon(goal.localEpsilon, mechanism);
   else if ("localEpsilon" in goal) requireEpsilon(goal.localEpsilon);
@@ -149,7 +154,7 @@ function planOccurrence(question: Question): MetricPlan {
     largestStandardError: standardError,
     detectable: Math.ceil(Z95 * standardError),
     informationTheoreticStandardError: informationTheoreticError(standardError, ticks, devices),
-    spec: { statistic: "occurrence", ticks, localEpsilons: [guarantees.localEpsilon] },
+    spec: { statistic: "occurrence", ticks, ...hidesOf(question), localEpsilons: [guarantees.localEpsilon] },
   };
 }
 
@@ -167,8 +172,16 @@ function planHistogram(question: Question): MetricPlan {
     largestStandardError: Math.max(empty, full),
     detectable: Math.ceil(detectable),
     informationTheoreticStandardError: informationTheoreticError(empty, ticks, devices),
-    spec: { statistic: "histogram", ticks, eventsPerTick: 1, edges, localEpsilon, mechanism },
+    spec: { statistic: "histogram", ticks, ...roomIn(question), edges, localEpsilon, mechanism },
   };
+}
+
+function hidesOf({ hides }: Question): { readonly hides?: number } {
+  return hides === undefined ? {} : { hides };
+}
+
+function roomIn(question: Question): { readonly hides?: number; readonly eventsPerTick: number } {
+  return { ...hidesOf(question), eventsPerTick: question.eventsPerTick ?? 1 };
 }
 
 const MECHANISMS = ["kary", "unary", "per-bucket"] as const;
@@ -208,7 +221,7 @@ function planMean(question: Question): MetricPlan {
     detectable: Z95 * standardError,
     sigma,
     informationTheoreticStandardError: informationTheoreticError(standardError, ticks, limit),
-    spec: { statistic: "mean", ticks, eventsPerTick: 1, limit, sigma },
+    spec: { statistic: "mean", ticks, ...roomIn(question), limit, sigma },
   };
 }
 

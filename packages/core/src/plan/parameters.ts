@@ -1,4 +1,5 @@
 import { reportBytes } from "../message/report.ts";
+import { defaultScheme } from "../message/task.ts";
 import { createDiscreteGaussian, gaussianEpsilon, serverNoiseEpsilon } from "../privacy/index.ts";
 import { statisticFor } from "../statistic/create.ts";
 import type { SchemeName, StatisticSpec } from "../statistic/index.ts";
@@ -23,7 +24,7 @@ export interface PlanParameters {
   readonly publicKeyBytes: number;
 }
 
-/** On lattices if they can; else, or if asked, on ElGamal, and for two servers always. `delta` is that of a local ε that has one. */
+/** On the scheme that is asked for; else on what a task would get that names none, or on ElGamal if it has no room there. `delta` is that of a local ε that has one. */
 export function parametersFor(
   spec: StatisticSpec | TwoServerSpec,
   devices: number,
@@ -33,7 +34,7 @@ export function parametersFor(
   if ("noise" in spec) return parametersOnTwoServers(spec, devices, delta);
   if (scheme !== undefined) return parametersOn(scheme, spec, devices, delta);
   try {
-    return parametersOn("lattice", spec, devices, delta);
+    return parametersOn(defaultScheme(spec.statistic), spec, devices, delta);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return parametersOn("elgamal", spec, devices, delta);

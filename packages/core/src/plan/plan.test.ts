@@ -146,7 +146,9 @@ describe("planMetric", () => {
       ["mean", { epsilon: 1, delta: 1e-6 }],
       ["mean", { localEpsilon: 3, delta: 1e-9 }],
     ] as const) {
-      const { spec, localEpsilon, standardError, delta } = planMetric(ask({ statistic, devices: 3000, goal }));
+      const { spec, localEpsilon, standardError, delta } = planMetric(
+        ask({ statistic, hides: 0, devices: 3000, goal }),
+      );
       for (const scheme of ["lattice", "elgamal"] as const) {
         const parameters = parametersFor(spec, 3000, delta, scheme);
         expect(parameters.scheme).toBe(scheme);
@@ -193,8 +195,8 @@ describe("planTask", () => {
   const metrics = [
     { name: "export.failed", statistic: "occurrence", localEpsilon: 1 },
     { name: "import.failed", statistic: "occurrence", localEpsilon: 1 },
-    { name: "export.clicks", statistic: "histogram", edges: [0, 1, 2, 5], localEpsilon: 1 },
-    { name: "tabs.opened", statistic: "mean", limit: 10, sigma: 2 },
+    { name: "export.clicks", statistic: "histogram", edges: [0, 1, 2, 5], localEpsilon: 1, eventsPerTick: 1 },
+    { name: "tabs.opened", statistic: "mean", limit: 10, sigma: 2, eventsPerTick: 1 },
   ];
   const taskOf = (...chosen: object[]): Task =>
     parseTask(
@@ -203,6 +205,7 @@ describe("planTask", () => {
         task: "editor-health",
         tickSeconds: 300,
         ticks: 288,
+        hides: 0,
         graceSeconds: 0,
         mode: "one-server",
         scheme: "lattice",

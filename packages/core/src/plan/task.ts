@@ -72,11 +72,12 @@ export function planTask(
 ): TaskPlan {
   const reporting = reportingDevices(task.minimumDevices, missing);
   const priced = priceMetrics(task, devices, reporting, delta, (share) => progress(0.2 * share));
-  const statistics = task.mode === "two-server" ? twoServerStatisticsOf(task) : statisticsOf(task);
-  const parameters = statistics.map(({ spec, metrics }) => ({
-    metrics,
-    ...parametersFor(spec, devices, delta, task.scheme),
-  }));
+  const parameters =
+    task.mode === "two-server"
+      ? twoServerStatisticsOf(task).map(({ spec, metrics }) => ({ metrics, ...parametersFor(spec, devices, delta) }))
+      : statisticsOf(task).map(({ scheme, spec, metrics }) => {
+          return { metrics, ...parametersFor(spec, devices, delta, scheme) };
+        });
   const perWindow = totalCost(priced, 1, delta);
   progress(windows === 1 ? 1 : 0.6);
   const total = windows === 1 ? perWindow : totalCost(priced, windows, delta);
@@ -112,7 +113,7 @@ function priceMetrics(
   progress: (share: number) => void,
 ): Priced[] {
   const priced = new Map<string, Priced>();
-  for (const [i, { name, ...metric }] of task.metrics.entries()) {
+  for (const [i, { name, scheme: _, ...metric }] of task.metrics.entries()) {
     progress(i / task.metrics.length);
     const key = JSON.stringify(metric);
     const known = priced.get(key);
@@ -129,7 +130,7 @@ function priceMetrics(
   return [...priced.values()];
 }
 
-type Unnamed<M> = M extends Metric ? Omit<M, "name"> : never;
+type Unnamed<M> = M extends Metric ? Omit<M, "name" | "scheme"> : never;
 
 function questionOf(
   metric: Unnamed<Metric>,

@@ -43,7 +43,15 @@ describe("planTwoServerMetric, noise at the devices", () => {
   it("what the servers estimate has the standard errors of one server", () => {
     for (const edges of [CONSECUTIVE, GROUPED, [0, 5, 10]]) {
       for (const mechanism of ["kary", "unary", "per-bucket"] as const) {
-        const spec = { statistic: "histogram", ticks: 9, eventsPerTick: 1, edges, localEpsilon: 1, mechanism } as const;
+        const spec = {
+          statistic: "histogram",
+          ticks: 9,
+          hides: 0,
+          eventsPerTick: 1,
+          edges,
+          localEpsilon: 1,
+          mechanism,
+        } as const;
         const two = createTwoServerStatistic({ ...spec, noise: "device" });
         const sums = edges.map((_, b) => 100 * (b + 1));
         for (const scheme of ["lattice", "elgamal"] as const) {
@@ -112,8 +120,8 @@ describe("planTwoServerMetric, noise at the servers", () => {
     const common = { noise: "servers", ticks: 288 };
     expect(specs).toEqual([
       { statistic: "occurrence", ...common, sigmas: [3] },
-      { statistic: "histogram", ...common, eventsPerTick: 1, edges: CONSECUTIVE, sigma: 3 },
-      { statistic: "mean", ...common, eventsPerTick: 1, limit: 10, sigma: 3 },
+      { statistic: "histogram", ...common, edges: CONSECUTIVE, sigma: 3 },
+      { statistic: "mean", ...common, limit: 10, sigma: 3 },
     ]);
   });
 

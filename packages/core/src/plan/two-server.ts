@@ -97,9 +97,9 @@ function noiseAndEpsilon(question: Question): { readonly sigma: number; readonly
   return { sigma: serverNoiseSigma(question, epsilon, goal.delta), epsilon };
 }
 
-function specOf({ statistic, ticks, edges, limit }: Question, sigma: number): ServerNoiseSpec {
-  const common = { noise: "servers", ticks } as const;
+function specOf({ statistic, ticks, hides, edges, limit }: Question, sigma: number): ServerNoiseSpec {
+  const common = { noise: "servers", ticks, ...(hides !== undefined && { hides }) } as const;
   if (statistic === "occurrence") return { statistic, ...common, sigmas: [sigma] };
-  if (statistic === "histogram") return { statistic, ...common, eventsPerTick: 1, edges, sigma };
-  return { statistic, ...common, eventsPerTick: 1, limit, sigma };
+  if (statistic === "histogram") return { statistic, ...common, edges, sigma };
+  return { statistic, ...common, limit, sigma };
 }

@@ -38,7 +38,15 @@ describe("every count from 0 to M is put into its bucket", () => {
   ] as [number, number, number[]][]) {
     for (const mechanism of ["kary", "per-bucket"] as const) {
       it(`lattice, ${ticks} ticks of up to ${eventsPerTick} events, edges ${edges}, ${mechanism}`, () => {
-        const spec = { statistic: "histogram", ticks, eventsPerTick, edges, localEpsilon: 20, mechanism } as const;
+        const spec = {
+          statistic: "histogram",
+          ticks,
+          hides: 0,
+          eventsPerTick,
+          edges,
+          localEpsilon: 20,
+          mechanism,
+        } as const;
         const statistic = createStatistic("lattice", spec);
         let wrong = 0;
         for (let count = 0; count <= ticks * eventsPerTick; count++) {
@@ -56,6 +64,7 @@ describe("every count from 0 to M is put into its bucket", () => {
     const spec = {
       statistic: "histogram",
       ticks: 5,
+      hides: 0,
       eventsPerTick: 1,
       edges,
       localEpsilon: 20,
@@ -75,6 +84,7 @@ describe("every count from 0 to M is truncated at the limit", () => {
       const statistic = createStatistic(scheme, {
         statistic: "mean",
         ticks: 6,
+        hides: 0,
         eventsPerTick: 1,
         limit: 4,
         sigma: 0.02,
@@ -91,6 +101,7 @@ describe("the ledger", () => {
     const statistic = createStatistic("lattice", {
       statistic: "occurrence",
       ticks: 1,
+      hides: 0,
       localEpsilons: new Array<number>(metrics).fill(8),
     });
     const recorder = statistic.device.start(statistic.server.issueKey(master, context), random);
@@ -107,6 +118,7 @@ describe("the ledger", () => {
     const { device, choice } = createStatistic("lattice", {
       statistic: "occurrence",
       ticks: 10,
+      hides: 0,
       localEpsilons: new Array<number>(2000).fill(8),
     });
     expect(choice?.parameters).toEqual({ set: "L2", dimension: 2048, limbs: 2 });
@@ -115,6 +127,7 @@ describe("the ledger", () => {
       const { choice: chosen } = createStatistic("lattice", {
         statistic: "occurrence",
         ticks: 1,
+        hides: 0,
         localEpsilons: [localEpsilon],
       });
       const { plaintextBits, parameters } = chosen as NonNullable<typeof chosen>;
@@ -127,6 +140,7 @@ describe("the ledger", () => {
       createStatistic("lattice", {
         statistic: "occurrence",
         ticks: 288,
+        hides: 0,
         localEpsilons: new Array<number>(metrics).fill(1),
       }).device.bytes;
     expect(bytes(1000).state).toBe(bytes(1).state);
@@ -138,7 +152,14 @@ describe("the paper's algorithms run on any additive scheme", () => {
   it("Paillier: the histogram of Algorithm 3", () => {
     // Paillier draws its own primes, so its keys cannot be derived; the machines need a public key only.
     const { publicKey, secretKey } = paillier.generateKeys(random);
-    const spec = { ticks: 3, eventsPerTick: 1, edges: [0, 1, 2], localEpsilon: 20, mechanism: "kary" } as const;
+    const spec = {
+      ticks: 3,
+      hides: 0,
+      eventsPerTick: 1,
+      edges: [0, 1, 2],
+      localEpsilon: 20,
+      mechanism: "kary",
+    } as const;
     const device = paperHistogramDevice(paillier, spec);
     const recorder = device.start(paillier.encodePublicKey(publicKey), random);
     recorder.record();
@@ -155,26 +176,33 @@ describe("the paper's algorithms run on any additive scheme", () => {
 
   it("but not on one that shows the key holder how often it rerandomized", () => {
     const showing = { ...paillier, hidesRerandomizations: false };
-    const spec = { ticks: 3, eventsPerTick: 1, limit: 2, sigma: 1 };
+    const spec = { ticks: 3, hides: 0, eventsPerTick: 1, limit: 2, sigma: 1 };
     expect(() => paperMeanDevice(showing, spec)).toThrow("shows the key holder how often");
   });
 });
 
 describe("what does not fit is refused, naming what to change", () => {
-  const base = { statistic: "histogram", ticks: 288, eventsPerTick: 1, edges: [0, 1, 2, 5], localEpsilon: 1 } as const;
+  const base = {
+    statistic: "histogram",
+    ticks: 288,
+    hides: 0,
+    eventsPerTick: 1,
+    edges: [0, 1, 2, 5],
+    localEpsilon: 1,
+  } as const;
 
   it("too many ticks or events for a ciphertext", () => {
-    expect(() => createStatistic("lattice", { ...base, ticks: 5000 })).toThrow(/lower ticks, eventsPerTick/);
+    expect(() => createStatistic("lattice", { ...base, ticks: 5000, hides: 0 })).toThrow(/lower ticks, eventsPerTick/);
     expect(() => createStatistic("lattice", { ...base, eventsPerTick: 10 })).toThrow(/288 ticks with eventsPerTick 10/);
     expect(() =>
-      createStatistic("lattice", { statistic: "mean", ticks: 5000, eventsPerTick: 1, limit: 3, sigma: 1 }),
+      createStatistic("lattice", { statistic: "mean", ticks: 5000, hides: 0, eventsPerTick: 1, limit: 3, sigma: 1 }),
     ).toThrow(/lower ticks or eventsPerTick/);
   });
 
   it("too much noise, too long a histogram, too many ciphertexts", () => {
-    const wide = { statistic: "mean", ticks: 2000, eventsPerTick: 1, limit: 2000, sigma: 10 } as const;
+    const wide = { statistic: "mean", ticks: 2000, hides: 0, eventsPerTick: 1, limit: 2000, sigma: 10 } as const;
     expect(() => createStatistic("lattice", wide)).toThrow("lower ticks, eventsPerTick, limit or sigma");
-    expect(() => createStatistic("lattice", { ...base, ticks: 3, edges: [0, 5000] })).toThrow(
+    expect(() => createStatistic("lattice", { ...base, ticks: 3, hides: 0, edges: [0, 5000] })).toThrow(
       "lower the last of the edges",
     );
     expect(() => createStatistic("elgamal", { ...base, edges: [0, 1_000_000_000] })).toThrow(
@@ -192,32 +220,32 @@ describe("what does not fit is refused, naming what to change", () => {
     expect(() => createStatistic("lattice", { ...base, statistic: "mode" as "histogram" })).toThrow(
       "statistic is one of",
     );
-    const wide = { statistic: "mean", ticks: 5, eventsPerTick: 1, limit: 10, sigma: 1e9 } as const;
+    const wide = { statistic: "mean", ticks: 5, hides: 0, eventsPerTick: 1, limit: 10, sigma: 1e9 } as const;
     expect(() => createStatistic("lattice", wide)).toThrow(
       "sigma is a number above 0 and at most 100000 at this limit, not 1000000000",
     );
-    expect(() => createStatistic("elgamal", { ...base, ticks: 0 })).toThrow("ticks is a whole number");
+    expect(() => createStatistic("elgamal", { ...base, ticks: 0, hides: 0 })).toThrow("ticks is a whole number");
     expect(() => createStatistic("elgamal", { ...base, eventsPerTick: 0 })).toThrow("eventsPerTick is a whole number");
-    const mean = { statistic: "mean", ticks: 5, eventsPerTick: 1, limit: 3, sigma: 1 } as const;
+    const mean = { statistic: "mean", ticks: 5, hides: 0, eventsPerTick: 1, limit: 3, sigma: 1 } as const;
     expect(() => createStatistic("elgamal", { ...mean, limit: 0 })).toThrow("limit is a whole number");
     expect(() => createStatistic("lattice", { ...mean, sigma: 0 })).toThrow("sigma is a number above 0");
-    expect(() => createStatistic("lattice", { statistic: "occurrence", ticks: 5, localEpsilons: [] })).toThrow(
-      "at least one metric",
-    );
+    expect(() =>
+      createStatistic("lattice", { statistic: "occurrence", ticks: 5, hides: 0, localEpsilons: [] }),
+    ).toThrow("at least one metric");
   });
 });
 
 describe("a whole day of ticks", () => {
   const DAY = 288;
   const specs = [
-    { statistic: "occurrence", ticks: DAY, localEpsilons: [1, 1, 1] },
-    { statistic: "histogram", ticks: DAY, eventsPerTick: 1, edges: [0, 1, 2, 5], localEpsilon: 15 },
-    { statistic: "mean", ticks: DAY, eventsPerTick: 1, limit: 10, sigma: 0.01 },
+    { statistic: "occurrence", ticks: DAY, hides: 0, localEpsilons: [1, 1, 1] },
+    { statistic: "histogram", ticks: DAY, hides: 0, eventsPerTick: 1, edges: [0, 1, 2, 5], localEpsilon: 15 },
+    { statistic: "mean", ticks: DAY, hides: 0, eventsPerTick: 1, limit: 10, sigma: 0.01 },
   ] as const;
 
-  /** What a report of this statistic goes through, written out: 2W = 4·288 encryptions, the polynomial, one more. */
+  /** What a report of this statistic goes through, written out: 2W = 2·288 encryptions, the polynomial, one more. */
   function historyOf({ statistic }: (typeof specs)[number]): NoiseHistory {
-    if (statistic === "occurrence") return { encryptions: 4 * DAY + 1 };
+    if (statistic === "occurrence") return { encryptions: 2 * DAY + 1 };
     const multipliedBy = (N: number): Int32Array => {
       const polynomial = new Int32Array(N);
       for (let count = 0; count <= DAY; count++) {
@@ -228,7 +256,7 @@ describe("a whole day of ticks", () => {
       }
       return polynomial;
     };
-    return { encryptions: 4 * DAY, multipliedBy, encryptionsAfter: 1 };
+    return { encryptions: 2 * DAY, multipliedBy, encryptionsAfter: 1 };
   }
 
   for (const spec of specs) {

@@ -37,7 +37,7 @@ function craft({ choice, canary }: LatticePlan, slots: Record<number, number>, c
 }
 
 describe("K-ary histograms", () => {
-  const spec = { ticks: 3, eventsPerTick: 1, edges: [0, 1, 2], localEpsilon: 1, mechanism: "kary" } as const;
+  const spec = { ticks: 3, hides: 0, eventsPerTick: 1, edges: [0, 1, 2], localEpsilon: 1, mechanism: "kary" } as const;
   const plan = planRotationHistogram(spec);
   const server = rotationHistogramServer(plan);
   const open = (report: Uint8Array): boolean => server.open(master, context, report, random).valid;
@@ -66,7 +66,7 @@ describe("K-ary histograms", () => {
       [0, 1],
     ])
       expect(valid(...values)).toBe(false);
-    const occurrence = paperOccurrenceServer(transparent, { ticks: 1, localEpsilons: [1] });
+    const occurrence = paperOccurrenceServer(transparent, { ticks: 1, hides: 0, localEpsilons: [1] });
     const told = (value: number) =>
       occurrence.open(master, context, new Uint8Array(Int32Array.of(value).buffer), random);
     expect([told(0).valid, told(1).valid, told(2).valid, told(-1).valid]).toEqual([true, true, false, false]);
@@ -75,7 +75,7 @@ describe("K-ary histograms", () => {
 
 describe("means", () => {
   it("every residue is read as the integer it stands for, clamped to 4σ beyond what it could be without noise", () => {
-    const plan = planRotationMean({ ticks: 3, eventsPerTick: 1, limit: 2, sigma: 1 });
+    const plan = planRotationMean({ ticks: 3, hides: 0, eventsPerTick: 1, limit: 2, sigma: 1 });
     const server = rotationMeanServer(plan);
     const reach = clampOf(plan.noise);
     const t = 2 ** plan.choice.plaintextBits;
@@ -96,9 +96,16 @@ describe("means", () => {
 });
 
 describe("bits that fill up a byte of a report", () => {
-  const mean = { ticks: 3, eventsPerTick: 1, limit: 1000, sigma: 100 };
-  const histogram = { ticks: 3, eventsPerTick: 1, edges: [0, 1, 2], localEpsilon: 1, mechanism: "unary" } as const;
-  const ledger = planLedger({ ticks: 2, localEpsilons: [1, 1] });
+  const mean = { ticks: 3, hides: 0, eventsPerTick: 1, limit: 1000, sigma: 100 };
+  const histogram = {
+    ticks: 3,
+    hides: 0,
+    eventsPerTick: 1,
+    edges: [0, 1, 2],
+    localEpsilon: 1,
+    mechanism: "unary",
+  } as const;
+  const ledger = planLedger({ ticks: 2, hides: 0, localEpsilons: [1, 1] });
   const [means, histograms] = [planRotationMean(mean), planRotationHistogram(histogram)];
 
   it.each([
@@ -127,7 +134,7 @@ describe("bits that fill up a byte of a report", () => {
 
 describe("the ledger", () => {
   it("any value in a slot is an answer; a wrong canary is not", () => {
-    const plan = planLedger({ ticks: 2, localEpsilons: [1] });
+    const plan = planLedger({ ticks: 2, hides: 0, localEpsilons: [1] });
     const server = ledgerServer(plan);
     const slot = plan.canary.slots.length;
     const { size } = plan.responses[0] as { size: number };

@@ -12,6 +12,7 @@ import { paperMeanServer } from "./paper/mean.ts";
 import { paperOccurrenceServer } from "./paper/occurrence.ts";
 import type { SchemeName, StatisticSpec } from "./spec.ts";
 import type { DeviceSide, ServerSide } from "./statistic.ts";
+import { DEFAULT_HIDES } from "./writes.ts";
 
 /** Both halves of a statistic, and the lattice parameters it runs on, if it does. */
 export interface Statistic {
@@ -24,7 +25,36 @@ export function createStatistic(scheme: SchemeName, spec: StatisticSpec): Statis
   // Names may come from a file: a typo must not choose the other scheme.
   requireName("scheme", scheme, ["lattice", "elgamal"]);
   requireName("statistic", spec.statistic, ["occurrence", "histogram", "mean"]);
-  return scheme === "lattice" ? createLatticeStatistic(spec) : createElGamalStatistic(spec);
+  return scheme === "elgamal" ? createElGamalStatistic(spec) : withFittingHides(spec);
+}
+
+/** Says of a statistic that has no room on lattices how many hides it would have room for. */
+function withFittingHides(spec: StatisticSpec): Statistic {
+  try {
+    return createLatticeStatistic(spec);
+  } catch (error) {
+    const { hides = DEFAULT_HIDES } = spec;
+    // Only where hides are among what can be lowered.
+    if (!(error instanceof RangeError && /lower .*hides/.test(error.message)) || hides === 0) throw error;
+    const largest = largestHides(spec, hides);
+    const fits = largest < 0 ? "not even hides 0 fits" : `hides ${largest} is the most that fits`;
+    throw new RangeError(`${error.message}; ${fits}`);
+  }
+}
+
+/** The most hides below a number with which the statistic can run; -1 if there are none. */
+function largestHides(spec: StatisticSpec, above: number): number {
+  let [fits, tooMany] = [-1, above];
+  while (tooMany - fits > 1) {
+    const hides = Math.floor((fits + tooMany) / 2);
+    try {
+      createLatticeStatistic({ ...spec, hides });
+      fits = hides;
+    } catch {
+      tooMany = hides;
+    }
+  }
+  return fits;
 }
 
 /** A lattice statistic holds about 50 kB; an ElGamal mean, once it has opened a report, its table of a megabyte or more. */

@@ -48,6 +48,7 @@ describe("1: randomized response on every bucket", () => {
         const edges = Array.from({ length: buckets }, (_, b) => b);
         const ours = histogramMechanism({
           ticks: 9,
+          hides: 0,
           eventsPerTick: 1,
           edges,
           localEpsilon: epsilon,
@@ -65,7 +66,7 @@ describe("2: the noise and the truncation of the mean", () => {
   it("variance k·σ² does not give what σ promises at sensitivity 1; k²·σ² does", () => {
     const sigma = Math.sqrt(17.899489772326323); // (1, 1e-6) at sensitivity 1
     for (const limit of [4, 10, 25]) {
-      const ours = meanNoise({ ticks: 9, eventsPerTick: 1, limit, sigma });
+      const ours = meanNoise({ ticks: 9, hides: 0, eventsPerTick: 1, limit, sigma });
       expect(ours.sigma2).toBeCloseTo(limit * limit * sigma * sigma, 4);
       const delta = ({ sigma2 }: { sigma2: number }): number =>
         gaussianDelta({ sigma2, sensitivity: limit, devices: 1 }, 1);
@@ -78,7 +79,7 @@ describe("2: the noise and the truncation of the mean", () => {
   it("Σ i·c_i is 0 again above k; ours is min(count, k)", () => {
     const k = 3;
     const printed = (events: number): number => [0, 1, 2, 3].reduce((sum, i) => sum + i * Number(events === i), 0);
-    const spec = { ticks: 6, eventsPerTick: 1, limit: k, sigma: 0.02 };
+    const spec = { ticks: 6, hides: 0, eventsPerTick: 1, limit: k, sigma: 0.02 };
     const statistic = { device: paperMeanDevice(transparent, spec), server: paperMeanServer(transparent, spec) };
     for (const events of [0, 1, 3, 4, 6]) expect(openAfter(statistic, 6, events)).toEqual([Math.min(events, k)]);
     expect(printed(5)).toBe(0);
@@ -136,7 +137,14 @@ describe("5: the shift", () => {
     for (let i = 1; i <= 3; i++) wrong[i] = wrong[i - 1] as number;
     expect(wrong).toEqual([1, 1, 1, 1]);
 
-    const spec = { ticks: 4, eventsPerTick: 1, edges: [0, 1, 2, 3], localEpsilon: 20, mechanism: "kary" } as const;
+    const spec = {
+      ticks: 4,
+      hides: 0,
+      eventsPerTick: 1,
+      edges: [0, 1, 2, 3],
+      localEpsilon: 20,
+      mechanism: "kary",
+    } as const;
     const statistic = {
       device: paperHistogramDevice(transparent, spec),
       server: paperHistogramServer(transparent, spec),

@@ -97,7 +97,7 @@ const countsFor = (edges: readonly number[]): number[] =>
 /** A histogram whose window has room for all of these counts. */
 function histogramOf(edges: readonly number[], mechanism: HistogramMechanismName, localEpsilon = 1) {
   const eventsPerTick = (edges.at(-1) as number) + 1;
-  return { statistic: "histogram", ticks: 1, eventsPerTick, edges, localEpsilon, mechanism } as const;
+  return { statistic: "histogram", ticks: 1, hides: 0, eventsPerTick, edges, localEpsilon, mechanism } as const;
 }
 
 /** The draws of `drawHistogramResponses`. */
@@ -211,7 +211,7 @@ function latticeHistogram(edges: readonly number[], name: HistogramMechanismName
 }
 
 function ledger(localEpsilon: number, bits: number): Subject & { stated: number } {
-  const plan: LedgerPlan = openedInFull(planLedger({ ticks: 1, localEpsilons: [localEpsilon] }));
+  const plan: LedgerPlan = openedInFull(planLedger({ ticks: 1, hides: 0, localEpsilons: [localEpsilon] }));
   const [{ size, localEpsilon: stated }] = plan.responses as [LedgerPlan["responses"][0]];
   const t = 2 ** bits;
   expect(plan.choice.plaintextBits).toBe(bits);
@@ -278,8 +278,8 @@ describe("a histogram's report shows at most ε₀", () => {
       for (const epsilon of [0.25, 4]) {
         const spec = histogramOf(edges, name, epsilon);
         const mechanism = histogramMechanism(spec);
-        const lines = bucketLines<number>(spec, (random) => drawHistogramResponses(mechanism, random));
-        for (const device of [paperHistogramDevice(transparent, spec), paperDevice(transparent, lines)]) {
+        const lines = bucketLines<number>(edges, (random) => drawHistogramResponses(mechanism, random));
+        for (const device of [paperHistogramDevice(transparent, spec), paperDevice(transparent, spec, lines)]) {
           expectExposure(inTheClear(device, mechanism), countsFor(edges), epsilon, mechanism.localEpsilon);
         }
       }
@@ -289,7 +289,7 @@ describe("a histogram's report shows at most ε₀", () => {
 
 describe("an occurrence's report shows at most ε₀, however often it happened", () => {
   const COUNTS = [0, 1, 2];
-  const spec = { statistic: "occurrence", ticks: 1, localEpsilons: [1] } as const;
+  const spec = { statistic: "occurrence", ticks: 1, hides: 0, localEpsilons: [1] } as const;
   const { flip } = createRandomizedResponse(1);
   function* coins(): CoinScript {
     yield outcome(flip, flip);
@@ -323,8 +323,7 @@ describe("the enumeration finds what shows more", () => {
   function bitForEveryCount<C>(edges: readonly number[], mechanism: HistogramMechanism): PaperAlgorithm<C> {
     const top = edges.at(-1) as number;
     return {
-      ticks: 1,
-      eventsPerTick: top + 1,
+      saturation: Number.POSITIVE_INFINITY,
       metrics: 1,
       stateLength: 2 * top,
       reportLength: top + 1,
@@ -349,7 +348,11 @@ describe("the enumeration finds what shows more", () => {
 
   const planted = (edges: readonly number[]): Distribution[] => {
     const mechanism = histogramMechanism(histogramOf(edges, "kary"));
-    const device = paperDevice(createSharedBits(sharingContext(WINDOW)), bitForEveryCount(edges, mechanism));
+    const device = paperDevice(
+      createSharedBits(sharingContext(WINDOW)),
+      { ticks: 1, hides: 0 },
+      bitForEveryCount(edges, mechanism),
+    );
     const subject = onTwoServers(device, () => histogramCoins(mechanism));
     return distributions(subject, countsFor(edges));
   };

@@ -9,14 +9,13 @@ import { createKaryResponse, type KaryResponse } from "../privacy/kary-response.
 import { requireEpsilon } from "../privacy/probability.ts";
 import { createRandomizedResponse, type RandomizedResponse } from "../privacy/randomized-response.ts";
 import { createUnaryEncoding, type UnaryEncoding } from "../privacy/unary-encoding.ts";
-import { MOST_TICKS, requireWhole, type ServerEstimates } from "./statistic.ts";
+import { type CountSpec, checkCounts } from "./room.ts";
+import type { ServerEstimates } from "./statistic.ts";
 
 export type HistogramMechanismName = "kary" | "unary" | "per-bucket";
 
 /** How many devices had how many events? */
-export interface HistogramSpec {
-  readonly ticks: number;
-  readonly eventsPerTick: number;
+export interface HistogramSpec extends CountSpec {
   /** Where buckets begin: [0, 1, 2, 5] means 0, 1, 2 to 4, 5 or more. */
   readonly edges: readonly number[];
   readonly localEpsilon: number;
@@ -29,9 +28,8 @@ export type HistogramMechanism =
   | (UnaryEncoding & { readonly name: "unary" })
   | (RandomizedResponse & { readonly name: "per-bucket"; readonly buckets: number });
 
-export function checkHistogram({ ticks, eventsPerTick, edges }: HistogramSpec): void {
-  requireWhole("ticks", ticks, 1, MOST_TICKS);
-  requireWhole("eventsPerTick", eventsPerTick, 1, MOST_TICKS);
+export function checkHistogram({ edges, ...spec }: HistogramSpec): void {
+  checkCounts(spec);
   const increasing = edges.every((edge, i) => Number.isInteger(edge) && (i === 0 || edge > (edges[i - 1] as number)));
   if (edges.length < 2 || edges[0] !== 0 || !increasing) {
     throw new RangeError(

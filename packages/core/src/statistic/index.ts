@@ -6,3 +6,4 @@ export type { OccurrenceSpec } from "./occurrence.ts";
 export type { Recorder } from "./recorder.ts";
 export type { SchemeName, StatisticSpec } from "./spec.ts";
 export type { DeviceSide, OpenedReport, ServerSide, StatisticBytes } from "./statistic.ts";
+export { DEFAULT_HIDES, MOST_TICKS } from "./writes.ts";

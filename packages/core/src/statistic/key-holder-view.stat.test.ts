@@ -41,12 +41,12 @@ interface Subject {
   readonly server: ServerSide;
 }
 
-const ledger = unrounded(planLedger({ ticks: TICKS, localEpsilons: [1, 1] }));
-const histogramSpec = { ticks: TICKS, eventsPerTick: 1, edges: [0, 1, 2], localEpsilon: 1 };
+const ledger = unrounded(planLedger({ ticks: TICKS, hides: TICKS, localEpsilons: [1, 1] }));
+const histogramSpec = { ticks: TICKS, hides: TICKS, eventsPerTick: 1, edges: [0, 1, 2], localEpsilon: 1 };
 const [kary, unary] = (["kary", "unary"] as const).map((mechanism) =>
   unrounded(planRotationHistogram({ ...histogramSpec, mechanism })),
 ) as [ReturnType<typeof planRotationHistogram>, ReturnType<typeof planRotationHistogram>];
-const mean = unrounded(planRotationMean({ ticks: TICKS, eventsPerTick: 1, limit: 2, sigma: 1 }));
+const mean = unrounded(planRotationMean({ ticks: TICKS, hides: TICKS, eventsPerTick: 1, limit: 2, sigma: 1 }));
 const SUBJECTS: readonly Subject[] = [
   { name: "ledger", plan: ledger, device: ledgerDevice(ledger), server: ledgerServer(ledger) },
   { name: "histogram, kary", plan: kary, device: rotationHistogramDevice(kary), server: rotationHistogramServer(kary) },

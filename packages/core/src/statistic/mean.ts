@@ -9,12 +9,12 @@ import {
   MOST_SIGMA,
 } from "../privacy/discrete-gaussian.ts";
 import type { Randomness } from "../randomness/index.ts";
-import { MOST_TICKS, requireWhole, type ServerEstimates } from "./statistic.ts";
+import { type CountSpec, checkCounts } from "./room.ts";
+import { requireWhole, type ServerEstimates } from "./statistic.ts";
+import { MOST_TICKS } from "./writes.ts";
 
 /** The average over all devices of min(count, limit). */
-export interface MeanSpec {
-  readonly ticks: number;
-  readonly eventsPerTick: number;
+export interface MeanSpec extends CountSpec {
   readonly limit: number;
   /** The standard deviation of a device's noise, in units of the limit. */
   readonly sigma: number;
@@ -23,9 +23,8 @@ export interface MeanSpec {
 /** The δ beside which a mean's local ε is stated. */
 export const MEAN_DELTA = 1e-6;
 
-export function checkMean({ ticks, eventsPerTick, limit, sigma }: MeanSpec): void {
-  requireWhole("ticks", ticks, 1, MOST_TICKS);
-  requireWhole("eventsPerTick", eventsPerTick, 1, MOST_TICKS);
+export function checkMean({ limit, sigma, ...spec }: MeanSpec): void {
+  checkCounts(spec);
   requireWhole("limit", limit, 1, MOST_TICKS);
   if (!(sigma > 0 && sigma * limit <= MOST_SIGMA)) {
     throw new RangeError(`sigma is a number above 0 and at most ${MOST_SIGMA / limit} at this limit, not ${sigma}`);

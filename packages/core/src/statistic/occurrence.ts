@@ -1,17 +1,17 @@
 import { clampTo, estimateFromResponses } from "../estimate/index.ts";
 import type { RandomizedResponse } from "../privacy/randomized-response.ts";
-import { MOST_TICKS, requireWhole, type ServerEstimates } from "./statistic.ts";
+import type { ServerEstimates } from "./statistic.ts";
+import { checkWrites, type WritesSpec } from "./writes.ts";
 
 /** On how many devices did it happen at least once? (CountNonZero of the paper.) */
-export interface OccurrenceSpec {
-  readonly ticks: number;
+export interface OccurrenceSpec extends WritesSpec {
   /** One for every metric. */
   readonly localEpsilons: readonly number[];
 }
 
-export function checkOccurrence({ ticks, localEpsilons }: OccurrenceSpec): void {
-  requireWhole("ticks", ticks, 1, MOST_TICKS);
-  if (localEpsilons.length === 0) throw new RangeError("an occurrence statistic has at least one metric");
+export function checkOccurrence(spec: OccurrenceSpec): void {
+  checkWrites(spec);
+  if (spec.localEpsilons.length === 0) throw new RangeError("an occurrence statistic has at least one metric");
 }
 
 /** What both schemes do with the bits that devices told. */

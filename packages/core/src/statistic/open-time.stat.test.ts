@@ -27,10 +27,18 @@ const contextOf = (byte: number): DeviceKeyContext => ({
 const occurrence = (metrics: number): StatisticSpec => ({
   statistic: "occurrence",
   ticks: 2,
+  hides: 0,
   localEpsilons: new Array<number>(metrics).fill(1),
 });
-const histogram = { statistic: "histogram", ticks: 2, eventsPerTick: 1, edges: [0, 1, 2, 5], localEpsilon: 1 } as const;
-const mean = { statistic: "mean", ticks: 2, eventsPerTick: 1, limit: 10, sigma: 2 } as const;
+const histogram = {
+  statistic: "histogram",
+  ticks: 2,
+  hides: 0,
+  eventsPerTick: 1,
+  edges: [0, 1, 2, 5],
+  localEpsilon: 1,
+} as const;
+const mean = { statistic: "mean", ticks: 2, hides: 0, eventsPerTick: 1, limit: 10, sigma: 2 } as const;
 
 const CASES: readonly (readonly [scheme: SchemeName, name: string, spec: StatisticSpec, ciphertexts: number])[] = [
   ["lattice", "one ciphertext of counters", occurrence(1000), 1],

@@ -81,7 +81,7 @@ function expectGaussian(values: readonly number[], centre: number, { sigma2, rea
   );
 }
 
-const HISTOGRAM = { ticks: 2, eventsPerTick: 1, edges: [0, 1, 2], localEpsilon: 1 };
+const HISTOGRAM = { ticks: 2, hides: 0, eventsPerTick: 1, edges: [0, 1, 2], localEpsilon: 1 };
 
 /** Of the vector of bits, as a number, if the count is in `bucket`. */
 function exactDistribution(name: HistogramMechanismName, bucket: number): number[] {
@@ -135,7 +135,7 @@ describe("histograms: the joint distribution of all buckets, for counts in every
 
 describe("occurrence", () => {
   it("Algorithm 2: randomized response of whether it happened at all", () => {
-    const spec = { ticks: 3, localEpsilons: [1] };
+    const spec = { ticks: 3, hides: 0, localEpsilons: [1] };
     const statistic = {
       device: paperOccurrenceDevice(transparent, spec),
       server: paperOccurrenceServer(transparent, spec),
@@ -151,7 +151,7 @@ describe("occurrence", () => {
 
   it("the ledger: the full opened value of every slot, with and without events", () => {
     const METRICS = 1000;
-    const plan = planLedger({ ticks: 1, localEpsilons: new Array<number>(METRICS).fill(1) });
+    const plan = planLedger({ ticks: 1, hides: 0, localEpsilons: new Array<number>(METRICS).fill(1) });
     const device = ledgerDevice(plan);
     const first = plan.canary.slots.length;
     // A server that reads the values themselves instead of the bits.
@@ -186,7 +186,7 @@ describe("occurrence", () => {
 });
 
 describe("mean: min(count, limit) plus discrete Gaussian noise of standard deviation sigma·limit", () => {
-  const spec = { ticks: 4, eventsPerTick: 1, limit: 2, sigma: 1.5 };
+  const spec = { ticks: 4, hides: 0, eventsPerTick: 1, limit: 2, sigma: 1.5 };
   const gaussian = createDiscreteGaussian(3);
 
   function check(statistic: Statistic, runs: number, random: Randomness): void {
@@ -223,7 +223,7 @@ describe("a report that fails the check counts as a draw of the mechanism on no 
 
   for (const scheme of ["lattice", "elgamal"] as const) {
     it(`${scheme} occurrence`, () => {
-      const statistic = createStatistic(scheme, { statistic: "occurrence", ticks: 2, localEpsilons: [1, 2] });
+      const statistic = createStatistic(scheme, { statistic: "occurrence", ticks: 2, hides: 0, localEpsilons: [1, 2] });
       const sums = answersOfInvalid(statistic).reduce<number[]>(
         (sum, bits) => bits.map((bit, i) => bit + (sum[i] ?? 0)),
         [],
@@ -253,6 +253,7 @@ describe("a report that fails the check counts as a draw of the mechanism on no 
       const statistic = createStatistic(scheme, {
         statistic: "mean",
         ticks: 2,
+        hides: 0,
         eventsPerTick: 1,
         limit: 2,
         sigma: 1.5,

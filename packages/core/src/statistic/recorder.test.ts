@@ -7,6 +7,8 @@ import type { Recorder } from "./recorder.ts";
 import type { SchemeName, StatisticSpec } from "./spec.ts";
 
 const TICKS = 4;
+const HIDES = 3;
+const WRITES = TICKS + HIDES;
 const HEADER = 10;
 const master = secret(new Uint8Array(32).fill(3));
 const contextOf = (byte: number): DeviceKeyContext => ({
@@ -20,16 +22,17 @@ const contextOf = (byte: number): DeviceKeyContext => ({
 const histogram = {
   statistic: "histogram",
   ticks: TICKS,
+  hides: HIDES,
   eventsPerTick: 2,
   edges: [0, 1, 3],
   localEpsilon: 1,
 } as const;
 const SPECS: readonly StatisticSpec[] = [
-  { statistic: "occurrence", ticks: TICKS, localEpsilons: [1, 1, 2] },
+  { statistic: "occurrence", ticks: TICKS, hides: HIDES, localEpsilons: [1, 1, 2] },
   { ...histogram, mechanism: "kary" },
   { ...histogram, mechanism: "unary" },
   { ...histogram, mechanism: "per-bucket" },
-  { statistic: "mean", ticks: TICKS, eventsPerTick: 2, limit: 3, sigma: 1 },
+  { statistic: "mean", ticks: TICKS, hides: HIDES, eventsPerTick: 2, limit: 3, sigma: 1 },
 ];
 
 /** Stored bytes after each write, with an event in every tick, or in none. */
@@ -97,10 +100,42 @@ function rules(scheme: SchemeName, spec: StatisticSpec): void {
     }
   });
 
-  it("allows two writes a tick in all, then no more", () => {
+  it("allows ticks + hides writes in all, then no more; later events touch no ciphertext", () => {
     const recorder = device.start(publicKey, random);
-    for (let i = 0; i < 2 * TICKS; i++) expect(recorder.write()).toBeInstanceOf(Uint8Array);
+    for (let i = 0; i < WRITES; i++) {
+      expect(recorder.left.writes).toBe(WRITES - i);
+      expect(recorder.write()).toBeInstanceOf(Uint8Array);
+    }
+    expect(recorder.left).toEqual({ events: 0, writes: 0, hides: 0 });
+    const { ciphertexts } = recorder.inspect();
     expect(recorder.write()).toBeUndefined();
+    expect(recorder.record()).toBe(false);
+    expect(recorder.inspect().ciphertexts).toEqual(ciphertexts);
+  });
+
+  it("keeps a write for every tick that has not ended, and gives hides what ticks did not use", () => {
+    const recorder = device.start(publicKey, random);
+    const hide = (from: Recorder): Uint8Array | undefined => from.write({ endsTick: false });
+    for (let i = HIDES; i > 0; i--) {
+      expect(recorder.left.hides).toBe(i);
+      expect(hide(recorder)).toBeInstanceOf(Uint8Array);
+    }
+    expect(hide(recorder)).toBeUndefined();
+    let stored = new Uint8Array();
+    for (let tick = 0; tick < TICKS; tick++) {
+      expect(hide(recorder)).toBeUndefined();
+      stored = recorder.write() as Uint8Array<ArrayBuffer>;
+    }
+    expect(recorder.left.writes).toBe(0);
+    expect(() => recorder.seal(stored)).not.toThrow();
+
+    // Closed and opened in another tick each time: no write at the end of a tick was needed.
+    let [session, hides] = [device.start(publicKey, random), 0];
+    for (let kept = hide(session); kept; kept = hide(session)) {
+      hides++;
+      session = device.resume(publicKey, kept, false, random);
+    }
+    expect(hides).toBe(WRITES);
   });
 
   it("seals once; nothing can be recorded, written or sealed afterwards", () => {
@@ -174,28 +209,92 @@ function rules(scheme: SchemeName, spec: StatisticSpec): void {
   });
 }
 
-describe("no window holds more events than its ticks allow", () => {
-  const { device, server } = createStatistic("lattice", { ...histogram, edges: [0, 1, 3, 8], localEpsilon: 15 });
+/** At ε = 15 the mechanism tells the truth but for a chance of 1e-6. */
+function bucketReader(scheme: SchemeName, spec: Extract<StatisticSpec, { statistic: "histogram" }>) {
+  const { device, server } = createStatistic(scheme, { ...spec, localEpsilon: 15 });
   const random: Randomness = seededRandomnessForTests("in-tick");
   const publicKey = server.issueKey(master, contextOf(1));
-  // Buckets: 0, 1 to 2, 3 to 7, 8 = M. At ε = 15 the mechanism tells the truth but for a chance of 1e-6.
   const bucketOfReport = (stored: Uint8Array): number => {
     const { valid, answers } = server.open(master, contextOf(1), device.start(publicKey, random).seal(stored), random);
     expect(valid).toBe(true);
     return answers.indexOf(1);
   };
-  const recordMany = (recorder: Recorder): void => {
-    for (let i = 0; i < 10; i++) recorder.record();
-  };
+  return { device, publicKey, random, bucketOfReport };
+}
 
-  it("drops events beyond eventsPerTick, and zeroes their number at every write", () => {
+const recordMany = (recorder: Recorder): void => {
+  for (let i = 0; i < 10; i++) recorder.record();
+};
+
+describe("on lattices every segment has room for eventsPerTick events", () => {
+  const M = 2 * WRITES;
+  const { device, publicKey, random, bucketOfReport } = bucketReader("lattice", {
+    ...histogram,
+    edges: [0, 1, 3, 5, M],
+  });
+
+  it("what does not fit is dropped before it touches the ciphertext, and said; the number is zeroed at every write", () => {
     const recorder = device.start(publicKey, random);
-    recordMany(recorder);
-    expect(recorder.inspect().eventsInTick).toBe(2);
+    expect([recorder.record(), recorder.record(0, 2)]).toEqual([true, false]);
+    const full = recorder.inspect();
+    expect([full.eventsInTick, full.left.events]).toEqual([2, 0]);
+    expect(recorder.record()).toBe(false);
+    expect(recorder.inspect().ciphertexts).toEqual(full.ciphertexts);
     const stored = recorder.write() as Uint8Array;
     expect(recorder.inspect().eventsInTick).toBe(0);
     expect(bucketOfReport(stored)).toBe(1);
   });
+
+  it("counts on after a write within the tick, in this session and the next", () => {
+    const recorder = device.start(publicKey, random);
+    recordMany(recorder);
+    const closed = recorder.write({ endsTick: false }) as Uint8Array;
+    recordMany(recorder);
+    expect(bucketOfReport(recorder.write({ endsTick: false }) as Uint8Array)).toBe(2);
+    const reopened = device.resume(publicKey, closed, true, random);
+    recordMany(reopened);
+    recordMany(device.resume(publicKey, closed, true, random)); // lost: nothing of it was stored
+    reopened.write({ endsTick: false });
+    recordMany(reopened);
+    expect(bucketOfReport(reopened.write() as Uint8Array)).toBe(3);
+  });
+
+  it("counts M events, in as many segments as there are writes, and never more", () => {
+    for (const endsTick of [true, false]) {
+      let resumed = device.start(publicKey, random);
+      let bytes = new Uint8Array();
+      for (let write = 0; write < WRITES; write++) {
+        recordMany(resumed);
+        bytes = resumed.write({ endsTick }) as Uint8Array<ArrayBuffer>;
+        resumed = device.resume(publicKey, bytes, false, random);
+      }
+      recordMany(resumed);
+      expect(resumed.write()).toBeUndefined();
+      expect(bucketOfReport(bytes)).toBe(4);
+    }
+  });
+});
+
+describe("with ElGamal events have no limit", () => {
+  const { device, publicKey, random, bucketOfReport } = bucketReader("elgamal", { ...histogram, edges: [0, 1, 3, 40] });
+
+  it.each([
+    [2, 1],
+    [3, 2],
+    [39, 2],
+    [40, 3],
+    [1e9, 3],
+  ])("%d events at once are in bucket %d", (times, bucket) => {
+    const recorder = device.start(publicKey, random);
+    expect(recorder.record(0, times)).toBe(true);
+    expect(recorder.inspect()).toMatchObject({ eventsInTick: 0, left: { events: Number.POSITIVE_INFINITY } });
+    expect(bucketOfReport(recorder.write() as Uint8Array)).toBe(bucket);
+  });
+});
+
+describe("a task from before there were segments has room in every tick, and none after a write that does not end it", () => {
+  const spec = { ...histogram, hides: TICKS, roomPerTick: true, edges: [0, 1, 3, 8] };
+  const { device, publicKey, random, bucketOfReport } = bucketReader("lattice", spec);
 
   it("leaves no room after a write that does not end the tick, in this session or the next", () => {
     const recorder = device.start(publicKey, random);

@@ -2,6 +2,7 @@ import { LetheError, requireLength, requireWhole } from "../error.ts";
 import { headerOf, requireHeader } from "../header.ts";
 import type { Randomness } from "../randomness/index.ts";
 import type { DeviceSide } from "./statistic.ts";
+import { type WritesSpec, writesAllowed } from "./writes.ts";
 
 /**
  * What a device runs for one statistic through one window. Pure: no clock, no storage. The rules it keeps, whatever
@@ -9,34 +10,46 @@ import type { DeviceSide } from "./statistic.ts";
  * - opening rerandomizes what was loaded before the first event;
  * - a write rerandomizes, hands out, and rerandomizes again, so that memory never equals what is stored, and what is
  *   stored after w writes holds exactly 2w fresh encryptions;
- * - at most 2·ticks writes happen, later ones are refused; and at most eventsPerTick events are counted in each of at
- *   most `ticks` ticks, later ones are dropped;
- * - sealing starts from the stored copy, fills up to 2·(2·ticks) fresh encryptions, and happens once.
+ * - a window has W = ticks + hides writes, of which one is kept for every tick that has not ended; later ones are refused;
+ * - a segment, the time between two writes, counts at most as many events as the statistic has room for. What does not fit,
+ *   and what comes after the last write, is dropped before it touches a ciphertext;
+ * - sealing starts from the stored copy, fills up to 2W fresh encryptions, and happens once.
  */
 export interface Recorder {
-  /** Folds an event into the memory copy at once. Past `eventsPerTick` in a tick, events are dropped. */
-  record(metric?: number): void;
+  /** Folds so many events into the memory copy at once. False if some of them were dropped. */
+  record(metric?: number, times?: number): boolean;
   /**
-   * The bytes to store, all of the same size; undefined once the window's writes are used up. A write that does not
-   * end its tick (the page is closed) leaves no room for more events in that tick: the count of those that were
-   * there is not kept.
+   * The bytes to store, all of the same size; undefined if no such write is left, and nothing changed. A write that does not end
+   * its tick (the page is closed) counts as one of the hides.
    */
   write(when?: { readonly endsTick: boolean }): Uint8Array | undefined;
-  /** Exactly what a memory dump would show now. */
-  inspect(): { readonly ciphertexts: Uint8Array; readonly eventsInTick: number };
+  /** What is left of the window. Depends on times only, but for the events. */
+  readonly left: RecorderLeft;
+  /** Exactly what a memory dump would show now. `eventsInTick` is that of the segment, and 0 where events have no limit. */
+  inspect(): { readonly ciphertexts: Uint8Array; readonly eventsInTick: number; readonly left: RecorderLeft };
   /** Turns the last stored bytes into the report. Afterwards the recorder is of no more use. */
   seal(stored: Uint8Array): Uint8Array;
 }
 
+interface RecorderLeft {
+  /** That this segment still counts; infinite where events have no limit. */
+  readonly events: number;
+  readonly writes: number;
+  /** Writes that need not be kept for ticks. */
+  readonly hides: number;
+}
+
 /** What differs between statistics and schemes. `State` is one or more ciphertexts; operations may work in place. */
-export interface CiphertextMachine<State> {
-  readonly ticks: number;
+export interface CiphertextMachine<State> extends WritesSpec {
+  /** The most events that a segment counts; infinite if the state has room for any number. */
   readonly eventsPerTick: number;
+  /** As before there were segments: room in every tick, none after a write that does not end it. */
+  readonly roomPerTick?: boolean;
   readonly metrics: number;
   readonly ciphertextBytes: number;
   start(): State;
   rerandomize(state: State): State;
-  fold(state: State, metric: number): State;
+  fold(state: State, metric: number, times: number): State;
   encode(state: State): Uint8Array;
   decode(bytes: Uint8Array): State;
   /** `missing` fresh encryptions bring the state to the number that every report holds. */
@@ -44,8 +57,8 @@ export interface CiphertextMachine<State> {
 }
 
 /**
- * Version, kind, then the number of writes and of ticks in which events could be counted, 32 bits each, little-endian:
- * both depend on times only. Then the ciphertexts.
+ * Version, kind, then the number of writes and of ticks that have begun, 32 bits each, little-endian: both depend on times
+ * only. Then the ciphertexts.
  */
 const HEADER_BYTES = 10;
 const KIND_STATE = 0x53;
@@ -66,11 +79,7 @@ export function deviceSide<State>(
   };
 }
 
-export function writesAllowed(ticks: number): number {
-  return 2 * ticks;
-}
-
-/** A decoded state: `ticks` counts those in which events could be counted, the running one included. */
+/** A decoded state: `ticks` counts those in which the device ran, the running one included. */
 interface Progress<State> {
   readonly state: State;
   readonly writes: number;
@@ -92,23 +101,31 @@ function createRecorder<State>(
   inNewTick: boolean,
 ): Recorder {
   let memory: State | undefined = machine.rerandomize(opened.state);
+  /** `ticks` is one more than there are when all have ended. */
   let { writes, ticks } = opened;
-  let allowed = 0;
+  let room = 0;
   let eventsInTick = 0;
-  continueTick();
-  if (inNewTick) beginTick();
+  beginSegment(inNewTick);
 
-  /** Every window has room for the events of `machine.ticks` ticks and no more, however time is said to pass. */
-  function beginTick(): void {
-    if (ticks < machine.ticks) {
-      allowed = machine.eventsPerTick;
-      ticks++;
-    } else continueTick();
+  function writesLeft(): number {
+    return writesAllowed(machine) - writes;
   }
 
-  /** No more events in this tick, unless their number does not matter. */
-  function continueTick(): void {
-    allowed = Number.isFinite(machine.eventsPerTick) ? 0 : machine.eventsPerTick;
+  /** One write is kept for every tick that has not ended; what those that have ended did not use is free. */
+  function hidesLeft(): number {
+    return Math.max(0, writesLeft() - (machine.ticks + 1 - ticks));
+  }
+
+  /** Writes bound the segments, and with them the events of a window, however time is said to pass. */
+  function beginSegment(beginsTick: boolean): void {
+    if (beginsTick && ticks <= machine.ticks) ticks++;
+    const hasRoom = !machine.roomPerTick || (beginsTick && ticks <= machine.ticks);
+    room = hasRoom && writesLeft() > 0 ? machine.eventsPerTick : 0;
+    eventsInTick = 0;
+  }
+
+  function left(): RecorderLeft {
+    return { events: room - eventsInTick, writes: writesLeft(), hides: hidesLeft() };
   }
 
   function unsealed(): State {
@@ -117,34 +134,38 @@ function createRecorder<State>(
   }
 
   return {
-    record(metric = 0) {
+    record(metric = 0, times = 1) {
       const state = unsealed();
       requireWhole("metric", metric, 0, machine.metrics - 1);
-      if (eventsInTick >= allowed) return;
-      // What needs no limit is not counted: the number would only lie in memory.
-      if (Number.isFinite(allowed)) eventsInTick++;
-      memory = machine.fold(state, metric);
+      const counted = Math.min(times, room - eventsInTick);
+      if (counted > 0) {
+        // What needs no limit is not counted: the number would only lie in memory.
+        if (Number.isFinite(room)) eventsInTick += counted;
+        memory = machine.fold(state, metric, counted);
+      }
+      return counted >= times;
     },
     write({ endsTick } = { endsTick: true }) {
       const state = unsealed();
-      if (writes >= writesAllowed(machine.ticks)) return undefined;
+      if ((endsTick ? writesLeft() : hidesLeft()) === 0) return undefined;
       writes++;
       const rerandomized = machine.rerandomize(state);
-      const stored = encodeStored(machine, { state: rerandomized, writes, ticks });
+      const stored = encodeStored(machine, { state: rerandomized, writes, ticks: Math.min(ticks, machine.ticks) });
       memory = machine.rerandomize(rerandomized);
-      eventsInTick = 0;
-      if (endsTick) beginTick();
-      else continueTick();
+      beginSegment(endsTick);
       return stored;
     },
+    get left() {
+      return left();
+    },
     inspect() {
-      return { ciphertexts: machine.encode(unsealed()), eventsInTick };
+      return { ciphertexts: machine.encode(unsealed()), eventsInTick, left: left() };
     },
     seal(stored) {
       unsealed();
       const last = decodeStored(machine, stored);
       memory = undefined;
-      return machine.seal(last.state, 2 * (writesAllowed(machine.ticks) - last.writes));
+      return machine.seal(last.state, 2 * (writesAllowed(machine) - last.writes));
     },
   };
 }
@@ -164,7 +185,7 @@ function decodeStored<State>(machine: CiphertextMachine<State>, bytes: Uint8Arra
   requireHeader("a stored state", bytes, KIND_STATE);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const counts = { writes: view.getUint32(2, true), ticks: view.getUint32(6, true) };
-  const most = { writes: writesAllowed(machine.ticks), ticks: machine.ticks };
+  const most = { writes: writesAllowed(machine), ticks: machine.ticks };
   for (const what of ["writes", "ticks"] as const) {
     if (counts[what] < 1 || counts[what] > most[what]) {
       throw new LetheError("bad-encoding", `a stored state counts 1 to ${most[what]} ${what}, not ${counts[what]}`);

@@ -82,5 +82,3 @@ export { requireWhole } from "../error.ts";
 export function areBits(values: readonly number[]): boolean {
   return values.reduce((others, value) => others | (value & ~1), 0) === 0;
 }
-
-export const MOST_TICKS = 100_000;

@@ -20,8 +20,7 @@ function edgesUpTo(top: number): number[][] {
   ]);
 }
 
-const keepAll = (edges: readonly number[]) =>
-  bucketLines<Marked>({ ticks: 1, eventsPerTick: 1, edges }, () => edges.map(() => "keep"));
+const keepAll = (edges: readonly number[]) => bucketLines<Marked>(edges, () => edges.map(() => "keep"));
 
 describe("lines of bits, one for each width of buckets", () => {
   it("all edges up to 8, all counts: the report is the true bucket, of as many sharings as there are buckets", () => {
@@ -68,7 +67,7 @@ describe("lines of bits, one for each width of buckets", () => {
   });
 
   it("the responses decide over every bucket's bit", () => {
-    const lines = bucketLines<Marked>({ ticks: 1, eventsPerTick: 1, edges: [0, 1, 3] }, () => [1, "keep", 0]);
+    const lines = bucketLines<Marked>([0, 1, 3], () => [1, "keep", 0]);
     const report = lines.sendToServer(lines.update(lines.initialize(marked), 0, marked), marked, noDraw);
     expect(report.map(({ bit }) => bit)).toEqual([1, 1, 0]);
   });

@@ -2,13 +2,6 @@ import type { Randomness } from "../randomness/index.ts";
 import { bucketOf } from "../statistic/histogram.ts";
 import { applyResponses, type PaperAlgorithm } from "../statistic/paper/ciphertext-vector.ts";
 
-/** What a histogram of shared bits depends on. */
-interface Buckets {
-  readonly ticks: number;
-  readonly eventsPerTick: number;
-  readonly edges: readonly number[];
-}
-
 /**
  * Alg. 3 on shared bits, which can be moved but not added. For bucket b think of a line of bits
  * line[k] = [count + k is in b], whose front, k = 0, is the bucket's bit. An event raises the count by one: the line drops
@@ -28,13 +21,12 @@ interface Buckets {
  * once.
  */
 export function bucketLines<C>(
-  { ticks, eventsPerTick, edges }: Buckets,
+  edges: readonly number[],
   draw: (random: Randomness) => readonly (0 | 1 | "keep")[],
 ): PaperAlgorithm<C> {
   const { lines, places } = layOut(edges);
   return {
-    ticks,
-    eventsPerTick,
+    saturation: edges.at(-1) as number,
     metrics: 1,
     stateLength: lines.reduce((total, { length }) => total + length, 0),
     reportLength: edges.length,

@@ -16,7 +16,7 @@ export function twoServerHistogramDevice(spec: Histogram): DeviceInContext {
   const mechanism = spec.noise === "servers" ? undefined : histogramMechanism(spec);
   const draw = (random: Randomness): (0 | 1 | "keep")[] =>
     mechanism ? drawHistogramResponses(mechanism, random) : spec.edges.map(() => "keep");
-  return (ctx) => paperDevice(createSharedBits(ctx), bucketLines(spec, draw));
+  return (ctx) => paperDevice(createSharedBits(ctx), spec, bucketLines(spec.edges, draw));
 }
 
 /** The buckets' bits are the answers. Exactly one is 1, unless the devices answer bucket by bucket. */

@@ -8,10 +8,9 @@ import type { DeviceInContext, TwoServerParts } from "./statistic.ts";
 type Mean = Extract<ServerNoiseSpec, { readonly statistic: "mean" }>;
 
 /** The bits "at least j events" for j from 1 to the limit, whose sum is min(count, limit); that each is a bit is all there is to check. */
-function algorithm<C>({ ticks, eventsPerTick, limit }: Mean): PaperAlgorithm<C> {
+function algorithm<C>({ limit }: Mean): PaperAlgorithm<C> {
   return {
-    ticks,
-    eventsPerTick,
+    saturation: limit,
     metrics: 1,
     stateLength: limit,
     reportLength: limit,
@@ -24,7 +23,7 @@ function algorithm<C>({ ticks, eventsPerTick, limit }: Mean): PaperAlgorithm<C> 
 
 export function twoServerMeanDevice(spec: Mean): DeviceInContext {
   checkMean(spec);
-  return (ctx) => paperDevice(createSharedBits(ctx), algorithm(spec));
+  return (ctx) => paperDevice(createSharedBits(ctx), spec, algorithm(spec));
 }
 
 export function twoServerMean(spec: Mean): TwoServerParts {

@@ -16,12 +16,12 @@ export function twoServerOccurrenceDevice(spec: Occurrence): DeviceInContext {
   const responses = spec.noise === "servers" ? [] : responsesOf(spec);
   const draw = (random: Randomness) =>
     each.map((i) => (responses[i] === undefined ? "keep" : drawResponse(responses[i], random)));
-  return (ctx) => paperDevice(createSharedBits(ctx), occurrenceAlgorithm(spec.ticks, each.length, 1, draw));
+  return (ctx) => paperDevice(createSharedBits(ctx), spec, occurrenceAlgorithm(each.length, 1, draw));
 }
 
 function metricsOf(spec: Occurrence): number[] {
   const { length } = spec.noise === "servers" ? spec.sigmas : spec.localEpsilons;
-  checkOccurrence({ ticks: spec.ticks, localEpsilons: new Array<number>(length).fill(1) });
+  checkOccurrence({ ...spec, localEpsilons: new Array<number>(length).fill(1) });
   return Array.from({ length }, (_, i) => i);
 }
 

@@ -1,4 +1,4 @@
-import type { Task } from "../message/task.ts";
+import { type Task, writesOf } from "../message/task.ts";
 import { createTwoServerStatistic } from "./create-statistic.ts";
 import { HALF_BYTES, type ServerRole } from "./shared-bit.ts";
 import type { TwoServerSpec } from "./spec.ts";
@@ -22,25 +22,32 @@ export function twoServerLayoutOf(task: Task): TwoServerLayout {
 }
 
 /** Occurrences share a statistic, those whose noise is the devices' one and those whose noise is the servers' another; then the others in the task's order. */
-export function twoServerStatisticsOf({ ticks, metrics }: Task): readonly TwoServerTaskStatistic[] {
+export function twoServerStatisticsOf({ metrics, ...task }: Task): readonly TwoServerTaskStatistic[] {
   const parts: TwoServerTaskStatistic[] = [];
+  const writes = writesOf(task);
   const told = metrics.filter((metric) => metric.statistic === "occurrence" && metric.noise === undefined);
   if (told.length > 0) {
     const localEpsilons = told.map(({ localEpsilon }) => localEpsilon);
-    parts.push({ spec: { statistic: "occurrence", noise: "device", ticks, localEpsilons }, metrics: namesOf(told) });
+    parts.push({
+      spec: { statistic: "occurrence", noise: "device", ...writes, localEpsilons },
+      metrics: namesOf(told),
+    });
   }
   const counted = metrics.filter((metric) => metric.statistic === "occurrence" && metric.noise !== undefined);
   if (counted.length > 0) {
     const sigmas = counted.map(({ sigma }) => sigma);
-    parts.push({ spec: { statistic: "occurrence", noise: "servers", ticks, sigmas }, metrics: namesOf(counted) });
+    parts.push({
+      spec: { statistic: "occurrence", noise: "servers", ...writes, sigmas },
+      metrics: namesOf(counted),
+    });
   }
   for (const metric of metrics) {
     if (metric.statistic === "occurrence") continue;
-    const { name, ...rest } = metric;
+    const { name, scheme: _, ...rest } = metric;
     const spec: TwoServerSpec =
       rest.statistic === "mean" || rest.noise === "servers"
-        ? { ...rest, noise: "servers", ticks }
-        : { ...rest, noise: "device", ticks };
+        ? { ...rest, noise: "servers", ...writes }
+        : { ...rest, noise: "device", ...writes };
     parts.push({ spec, metrics: [name] });
   }
   return parts;

@@ -81,7 +81,8 @@ describe.skipIf(!chromiumPath)("the store of browsers", () => {
           };
         }),
     );
-    expect(stored).toEqual([2]);
+    // With the check, the generation and the length before them.
+    expect(stored).toEqual([34]);
   });
 
   it("saves take effect in the order of their calls, the first of them before the database is open", async () => {

@@ -1,13 +1,16 @@
+import type { Counting } from "../writer.ts";
 import type { Peers } from "./store.ts";
 
 /**
  * An event, with its number and that of the oldest event its sender keeps; or: all events of a sender below a number are
- * folded in; or: there is a new writer.
+ * folded in; or: there is a new writer; or: the writer counts in this window; or: one that waits asks whether it does.
  */
 type Message =
   | readonly [sender: string, number: number, oldest: number, name: string, times: number]
   | readonly [sender: string, below: number]
-  | readonly [];
+  | readonly []
+  | Counting
+  | 0;
 
 export interface TabPeers extends Peers {
   close(): void;
@@ -30,6 +33,10 @@ export function peersOf(channelName: string): TabPeers {
   const next = new Map<string, number>();
   let fold: ((name: string, times: number) => void) | undefined;
   let isHidden = false;
+  /** Of the writer. */
+  let counting: Counting | undefined;
+  /** Of one that waits. */
+  let hear: ((counting: Counting) => void) | undefined;
 
   const post = (message: Message) => channel.postMessage(message);
   const postKept = (from: number) =>
@@ -37,7 +44,10 @@ export function peersOf(channelName: string): TabPeers {
       post([self, oldest + from + i, oldest, name, times]);
     });
 
-  channel.onmessage = ({ data: [sender, number, oldestKept, name, times] }) => {
+  channel.onmessage = ({ data }) => {
+    if (data === 0) return fold && counting && post(counting);
+    if (data.until) return hear?.(data);
+    const [sender, number, oldestKept, name, times] = data;
     if (!fold) {
       if (!sender) postKept(0);
       if (sender === self) while (oldest < number && kept.shift()) oldest++;
@@ -74,7 +84,7 @@ export function peersOf(channelName: string): TabPeers {
   };
   const stop = () => {
     takeKept();
-    fold = undefined;
+    fold = counting = undefined;
   };
   return {
     forward(name, times) {
@@ -84,6 +94,14 @@ export function peersOf(channelName: string): TabPeers {
       for (const event of takeKept()) onEvent(...event);
       fold = onEvent;
       post([]);
+    },
+    announce(now) {
+      counting = now;
+      post(now);
+    },
+    listen(onCounting) {
+      hear = onCounting;
+      post(0);
     },
     stop,
     close() {

@@ -1,3 +1,5 @@
+import type { Counting } from "../writer.ts";
+
 /**
  * Where a device keeps its one record: all windows it is enrolled in, with ciphertexts or a sealed report. Whoever opens the
  * device sees every version of it that the medium kept, with the times they were written.
@@ -15,9 +17,12 @@ export interface Store {
   load(): Promise<Uint8Array | undefined>;
   /**
    * Replaces the record, all or nothing; calls take effect in the order they were made. The write is under way when the call
-   * returns: a page that closes has no time to wait. With `durable`, it has reached the disk when this resolves.
+   * returns: a page that closes has no time to wait. With `durable`, it has reached the disk when this resolves. With `leaving`,
+   * the page may be gone in a moment: a store does whatever keeps a write that nobody waits for.
+   *
+   * A save that fails or stops half-way leaves the version before it.
    */
-  save(record: Uint8Array, how: { readonly durable: boolean }): Promise<void>;
+  save(record: Uint8Array, how: { readonly durable: boolean; readonly leaving?: boolean }): Promise<void>;
   /**
    * Ends all others that write or wait to write, then removes the record: none of them saves once this has resolved. Called by
    * one that neither writes nor waits.
@@ -35,6 +40,10 @@ export interface Peers {
   forward(name: string, times: number): void;
   /** For the writer: called with every event that others hand over, and with those of its own that nobody took before it became the writer. */
   receive(onEvent: (name: string, times: number) => void): void;
+  /** For the writer: tells those that wait, now and later, which window counts their events. */
+  announce(counting: Counting): void;
+  /** For one that waits: called when the writer counts. */
+  listen(onCounting: (counting: Counting) => void): void;
   /** For the writer, before its last write: what comes from now on is left for the next one. Drops what is kept. */
   stop(): void;
 }

@@ -28,6 +28,7 @@ export function createLedger(): Ledger {
   const { device, server, choice } = createStatistic("lattice", {
     statistic: "occurrence",
     ticks: 2,
+    hides: 2,
     localEpsilons: [LOCAL_EPSILON],
   });
   if (choice === undefined) throw new TypeError("a lattice statistic has lattice parameters");

@@ -24,6 +24,7 @@ export const TASK: Task = {
   task: "bench",
   tickSeconds: 2_678_400,
   ticks: 288,
+  hides: 1000,
   graceSeconds: 0,
   mode: "one-server",
   scheme: "lattice",

@@ -14,21 +14,22 @@ export async function benchTwoServer(unit: () => number, report: (row: Measureme
 }
 
 const TICKS = 288;
+const WRITES = { ticks: TICKS, hides: 1000 } as const;
 const COUNTERS = 20;
 /** What is reported is divided by the number of metrics. */
 const SPECS: readonly (readonly [name: string, spec: TwoServerSpec, metrics: number])[] = [
-  ["a counter", { statistic: "occurrence", noise: "device", ticks: TICKS, localEpsilons: [1] }, 1],
+  ["a counter", { statistic: "occurrence", noise: "device", ...WRITES, localEpsilons: [1] }, 1],
   [
     `each of ${COUNTERS} counters`,
-    { statistic: "occurrence", noise: "device", ticks: TICKS, localEpsilons: new Array<number>(COUNTERS).fill(1) },
+    { statistic: "occurrence", noise: "device", ...WRITES, localEpsilons: new Array<number>(COUNTERS).fill(1) },
     COUNTERS,
   ],
   [
     "histogram 0,1,2,5",
-    { statistic: "histogram", noise: "device", ticks: TICKS, eventsPerTick: 1, edges: [0, 1, 2, 5], localEpsilon: 1 },
+    { statistic: "histogram", noise: "device", ...WRITES, edges: [0, 1, 2, 5], localEpsilon: 1 },
     1,
   ],
-  ["mean up to 10", { statistic: "mean", noise: "servers", ticks: TICKS, eventsPerTick: 1, limit: 10, sigma: 4 }, 1],
+  ["mean up to 10", { statistic: "mean", noise: "servers", ...WRITES, limit: 10, sigma: 4 }, 1],
 ];
 
 /** A device's write and seal, and what each server does with the report, for one metric. */

@@ -10,7 +10,7 @@ export interface FheSize {
   readonly bit: BooleanParameters;
   /** Its keys take as long as everything else together. */
   readonly withByte: boolean;
-  /** Of Lethe: how many counters at once, and how long a window; at least half as many ticks as there are updates. */
+  /** Of Lethe: how many counters at once, and how long a window. */
   readonly letheCounters: readonly number[];
   readonly ticks: number;
   /** Updates of each system; the middle one's time is reported. */

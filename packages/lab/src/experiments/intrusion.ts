@@ -20,14 +20,15 @@ stored, not from when and how much it wrote, not from one look into its memory b
 assumptions about encryption. Proofs say nothing about a byte that was left in a header, a write that came a moment early, or a
 rerandomization that somebody forgot. So here the game of the definition is played, with the code that devices run.
 
-**The game.** A device has real keys and lives through a window. In every tick a coin decides whether something happens or nothing does. Then
-the intruder is shown the version that was stored before the tick, a dump of the ciphertexts in memory after the event would have
-happened, whatever was stored in the tick, how large it was and when it was written; and guesses the coin. Who always guesses right has advantage 1, who
+**The game.** A device has real keys and lives through a window of segments: the time between two writes. A segment ends with a tick, at a moment when a session
+writes, or when a page is hidden, after which the state is opened again from what was stored. In every segment a coin decides whether something happens or nothing does. Then
+the intruder is shown the version that was stored before the segment, a dump of the ciphertexts in memory after the event would have
+happened, whatever was stored, how large it was and when it was written; and guesses the coin. Who always guesses right has advantage 1, who
 throws a coin has 0. Everything is known to the intruder but the server's key.
 
 **What is not in it.** The dump is the ciphertexts that \`inspect()\` gives, not a copy of the process's memory. Three things that such a copy may hold are known to tell, as
 [the threat model](../threat-model.md) says: for histograms and means, how many events there were since the last write, in the clear; with ElGamal, the ciphertexts from before an event, until they are collected; with two servers,
-group elements that hold a fresh sharing. A game is about one tick: an intruder who watches a whole window plays many, and small advantages may add up over its ticks. The sealed report
+group elements that hold a fresh sharing. A game is about one segment: an intruder who watches a whole window plays many, and small advantages may add up. The sealed report
 is in no game. All lattice devices here have the smallest parameter set (L1: dimension 1,024, a modulus of one limb).
 
 **The intruders.** ${DISTINGUISHERS.length} of them: nine look at one number each (sizes, times, bytes, bits and group elements or coefficients that did not
@@ -38,12 +39,12 @@ that an intruder who **has learnt** enough to have an advantage of 0.02 (lattice
 Learning costs something, as there are eight times fewer games to learn from: a number whose best threshold has an advantage of just 0.02 is seen with a probability of about 92%, since the threshold that is learnt is not quite the best; and a leak that is spread over many numbers is found by the classifier only if it is larger.
 
 **The SDK.** For speed most games are played against the state machines that the SDK runs. One set, smaller, is played against the SDK itself, with its clock, its schedule of
-writes and its record from the first byte to the end of its state, manifest and keys included; of what comes after, the next window's keys and zeros, only the size is seen. Its writes are set off by the lab, which moves the clock and calls \`sendPending()\`, not by a timer.
+writes (ticks, pages that are closed and opened again, and the moments after that at which a session writes) and its record from the first byte to the end of its state, manifest and keys included; of what comes after, the next window's keys and zeros, only the size is seen. Its writes are set off by the lab, which moves the clock and calls \`sendPending()\`, not by a timer.
 
 **The controls.** A test that never fails shows nothing. Four devices with one fault each meet the same intruders: one that does not rerandomize, one that writes
 when something happens, one that rerandomizes once per write and so keeps in memory what it stored, and one that adds an encryption for each event, which whoever holds
 the key sees in the noise of a report. All four must be caught; the same device without the fault must not be. The fourth is a toy: its reports hold ${IN_REPORT} encryptions, and ${EVENTS} events if anything happens, so that the fault stands out.
-Real reports hold 4T+1, and nobody looks at their noise here: that it does not depend on events is tested in \`packages/core/src/statistic/key-holder-view.stat.test.ts\`.
+Real reports hold 2(T + hides) + 1, and nobody looks at their noise here: that it does not depend on events is tested in \`packages/core/src/statistic/key-holder-view.stat.test.ts\`.
 `;
 
 /** All games and controls at a size. */

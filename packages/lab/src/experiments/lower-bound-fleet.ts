@@ -30,7 +30,7 @@ export async function runLedgers(size: LedgerFleets, random: Randomness, step: (
   let attained = 0;
   for (let fleet = 0; fleet < size.fleets; fleet++) {
     const localEpsilons = new Array<number>(metrics).fill(localEpsilon);
-    const server = oneServer("lattice", { statistic: "occurrence", ticks, localEpsilons }, random);
+    const server = oneServer("lattice", { statistic: "occurrence", ticks, hides: 0, localEpsilons }, random);
     const truth = new Array<number>(metrics).fill(0);
     for (let i = 0; i < devices; i++) {
       const id = bytesFrom(random, 16);

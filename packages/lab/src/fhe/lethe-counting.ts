@@ -4,6 +4,9 @@ import { createStatistic, type SchemeName } from "@lethe/core/statistic";
 import { bytesFrom } from "../simulated-servers.ts";
 import type { EncryptedCounting } from "./counting.ts";
 
+/** That of a task that says nothing of it. */
+const HIDES = 1000;
+
 /** Lethe's occurrence counters, as devices run them; something happens to the first of them. */
 export function createLetheCounting(
   scheme: SchemeName,
@@ -12,7 +15,7 @@ export function createLetheCounting(
   random: Randomness,
 ): EncryptedCounting {
   const localEpsilons = new Array<number>(counters).fill(1);
-  const { device, server } = createStatistic(scheme, { statistic: "occurrence", ticks, localEpsilons });
+  const { device, server } = createStatistic(scheme, { statistic: "occurrence", ticks, hides: HIDES, localEpsilons });
   const context: DeviceKeyContext = { task: "cost", window: 0, device: new Uint8Array(16), role: "tally", index: 0 };
   const recorder = device.start(server.issueKey(secret(bytesFrom(random, 32)), context), random);
   return {
@@ -22,7 +25,8 @@ export function createLetheCounting(
     keyBytes: device.bytes.publicKey,
     update: (event) => {
       if (event) recorder.record(0);
-      if (recorder.write() === undefined) throw new RangeError(`a window of ${ticks} ticks has no more writes`);
+      if (recorder.write() === undefined)
+        throw new RangeError(`a window of ${ticks} ticks and ${HIDES} page hides has no more writes`);
     },
   };
 }

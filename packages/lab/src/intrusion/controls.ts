@@ -18,7 +18,7 @@ export function keyHolderSees(fault: Fault): boolean {
 
 const [SET] = LATTICE_SETS;
 const PLAINTEXT_BITS = 4;
-const TICKS = 16;
+const SEGMENTS = 16;
 /** Fresh encryptions in a report of the device that the key holder looks at. */
 export const IN_REPORT = 9;
 /** Behind a report, if it happens. */
@@ -44,9 +44,9 @@ function storing(scheme: LatticeScheme, fault: Fault | undefined, random: Random
   }
 
   return {
-    ticks: TICKS,
+    segments: SEGMENTS,
     parts: "coefficients",
-    live: (_tick, happens) => {
+    live: (_segment, happens) => {
       const stored: { bytes: Uint8Array; at: number }[] = [];
       if (happens) {
         mark(scheme, memory, random);
@@ -64,7 +64,7 @@ function mark(scheme: LatticeScheme, ciphertext: LatticeCiphertext, random: Rand
   scheme.addToSlot(ciphertext, 0, uniformBelow(random, 2 ** PLAINTEXT_BITS));
 }
 
-/** A report in each tick, for the eyes of the one who opens it: the whole of the noise, and how many encryptions made it. */
+/** A report in each segment, for the eyes of the one who opens it: the whole of the noise, and how many encryptions made it. */
 function reporting(scheme: LatticeScheme, fault: Fault | undefined, random: Randomness): Device {
   const { publicKey, secretKey } = scheme.generateKeys(random);
   // With as many values as fit, messages are phases: what a key holder sees, up to its last bit.
@@ -81,9 +81,9 @@ function reporting(scheme: LatticeScheme, fault: Fault | undefined, random: Rand
   }
 
   return {
-    ticks: TICKS,
+    segments: SEGMENTS,
     parts: "coefficients",
-    live: (_tick, happens) => {
+    live: (_segment, happens) => {
       const sent = report(happens);
       const noise = meanSquareNoise(fine.decrypt(secretKey, sent));
       return { dump: new Uint8Array(), stored: [{ bytes: scheme.encode(sent), at: 1 }], noise };

@@ -2,20 +2,20 @@ import { type Randomness, uniformBelow } from "@lethe/core/randomness";
 import type { Sample } from "./logistic-regression.ts";
 import { FEATURES, measure, type View } from "./view.ts";
 
-/** A device for a window, one tick after another. */
+/** A device for a window, one segment, the time between two writes, after another; of the SDK, one tick. */
 export interface Device {
-  readonly ticks: number;
+  readonly segments: number;
   readonly parts: View["parts"];
-  /** A tick in which it happens, or does not. */
-  live(tick: number, happens: boolean): Seen | Promise<Seen>;
+  /** A segment in which it happens, or does not. */
+  live(segment: number, happens: boolean): Seen | Promise<Seen>;
   close?(): Promise<void>;
 }
 type Seen = Pick<View, "dump" | "stored" | "noise">;
 
 /**
- * In every tick but the first a coin decides between two streams, one in which it happens now and one in which it does not;
+ * In every segment but the first a coin decides between two streams, one in which it happens now and one in which it does not;
  * what happened before is the same in both. The intruder is to guess the coin. A window so holds many games, each with streams that
- * differ as little as streams can; who could tell any two streams apart could tell two of these, one tick after another.
+ * differ as little as streams can; who could tell any two streams apart could tell two of these, one segment after another.
  */
 export async function play(
   nextDevice: () => Device | Promise<Device>,
@@ -28,9 +28,9 @@ export async function play(
   while (game < games) {
     const device = await nextDevice();
     let before = (await device.live(0, false)).stored.at(-1)?.bytes ?? new Uint8Array();
-    for (let tick = 1; tick < device.ticks && game < games; tick++) {
+    for (let segment = 1; segment < device.segments && game < games; segment++) {
       const happens = uniformBelow(random, 2) === 1;
-      const seen = await device.live(tick, happens);
+      const seen = await device.live(segment, happens);
       measure({ before, parts: device.parts, ...seen }, features, game * FEATURES);
       before = seen.stored.at(-1)?.bytes ?? before;
       labels[game++] = Number(happens);

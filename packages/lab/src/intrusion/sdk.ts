@@ -1,6 +1,6 @@
 import type { Task } from "@lethe/core/message";
 import type { Randomness } from "@lethe/core/randomness";
-import { memoryStore, openLethe } from "@lethe/device";
+import { type Lethe, memoryStore, openLethe } from "@lethe/device";
 import type { Device } from "./games.ts";
 import { createIssuer, type Issuer } from "./issuer.ts";
 import type { Subject } from "./subjects.ts";
@@ -21,12 +21,20 @@ const TASK: Task = {
   task: "intrusion",
   tickSeconds: TICK_SECONDS,
   ticks: TICKS,
+  hides: 8 * TICKS,
   graceSeconds: 60,
   mode: "one-server",
   scheme: "lattice",
   minimumDevices: 1,
   metrics: [{ name: METRIC, statistic: "occurrence", localEpsilon: 1 }],
 };
+
+/** After these a session writes by itself, and somewhat later it has. */
+const SESSION_SECONDS = [2, 6, 22];
+
+/** What a tick has besides its end: nothing, a page that is closed after the event, or one that has just been opened. */
+type Visit = "none" | "page closes" | "page opens";
+const VISITS: readonly Visit[] = ["none", "page closes", "page opens"];
 
 /**
  * Programs with the SDK, as they run on devices: what is stored, and when, is what it hands to its store. Its randomness is its own, so
@@ -43,35 +51,57 @@ async function openSdk(issuer: Issuer): Promise<Device> {
   let saves: { readonly bytes: Uint8Array; readonly size: number; readonly at: number }[] = [];
   let failure: unknown;
   const store = memoryStore();
-  const lethe = await openLethe({
-    server,
-    task,
-    operatorKey,
-    fetch,
-    clock: () => now,
-    store: {
-      ...store,
-      save: (record, how) => {
-        saves.push({ bytes: upToState(record, issuer), size: record.length, at: (now % TICK_MS) / TICK_MS });
-        return store.save(record, how);
+  const openPage = (): Promise<Lethe> =>
+    openLethe({
+      server,
+      task,
+      operatorKey,
+      fetch,
+      clock: () => now,
+      store: {
+        ...store,
+        save: (record, how) => {
+          saves.push({ bytes: upToState(record, issuer), size: record.length, at: (now % TICK_MS) / TICK_MS });
+          return store.save(record, how);
+        },
       },
-    },
-    onProblem: (problem) => {
-      failure = problem;
-    },
-  });
+      onProblem: (problem) => {
+        failure = problem;
+      },
+    });
+  let lethe = await openPage();
   await lethe.sendPending();
+
+  async function reopen(): Promise<void> {
+    await lethe.close();
+    lethe = await openPage();
+    await lethe.sendPending();
+  }
+
+  /** Whatever is due while the page stays open. */
+  async function stayOpen(): Promise<void> {
+    const opened = now;
+    for (const seconds of SESSION_SECONDS) {
+      now = opened + 1000 * seconds;
+      await lethe.sendPending();
+    }
+  }
+
   return {
     // With the last the window ends, and the record becomes a report.
-    ticks: TICKS - 1,
+    segments: TICKS - 1,
     parts: "coefficients",
     live: async (tick, happens) => {
       saves = [];
       now = START_MS + (tick + 0.5) * TICK_MS;
+      const visit = VISITS[tick % VISITS.length];
+      if (visit === "page opens") await reopen();
       if (happens) lethe.record(METRIC);
       // What an event sets off, if it does, has had its time.
       await lethe.sendPending();
       const [memory] = lethe.inspect().memory;
+      if (visit === "page closes") await reopen();
+      if (visit !== "none") await stayOpen();
       now = START_MS + (tick + 1) * TICK_MS;
       await lethe.sendPending();
       // A device that does not count would tell nothing, and prove nothing.

@@ -8,13 +8,13 @@ interface Version {
   readonly at: number;
 }
 
-/** What an intruder has of one tick of a device. */
+/** What an intruder has of one segment of a device, or of one tick. */
 export interface View {
-  /** The version that was stored last when the tick began. */
+  /** The version that was stored last when it began. */
   readonly before: Uint8Array;
-  /** The ciphertexts in memory at one moment, after the tick's events and before its write. */
+  /** The ciphertexts in memory at one moment, after its events and before its write. */
   readonly dump: Uint8Array;
-  /** What was stored in this tick. */
+  /** What was stored in it. */
   readonly stored: readonly Version[];
   /** What ciphertexts consist of, which everybody knows: coefficients of 25 bits, or group elements of 32 bytes. */
   readonly parts: "coefficients" | "elements";

@@ -20,6 +20,7 @@ export function createLetheCounter({ scheme, ticks, localEpsilon }: LetheCounter
   const { device, server } = createStatistic(scheme, {
     statistic: "occurrence",
     ticks,
+    hides: 0,
     localEpsilons: [localEpsilon],
   });
   const flip = 1 / (1 + Math.exp(server.localEpsilon()));

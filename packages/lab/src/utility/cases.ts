@@ -23,10 +23,12 @@ export const LIMIT = 3;
 export const SIGMA = 2;
 const MECHANISMS: readonly HistogramMechanismName[] = ["kary", "unary", "per-bucket"];
 
-const WINDOW = { ticks: TICKS, eventsPerTick: EVENTS_PER_TICK } as const;
+/** No page hides: how many a window allows changes sizes, not errors. */
+const WRITES = { ticks: TICKS, hides: 0 } as const;
+const WINDOW = { ...WRITES, eventsPerTick: EVENTS_PER_TICK } as const;
 
 function occurrenceOf(metrics: number): StatisticSpec & { statistic: "occurrence" } {
-  return { statistic: "occurrence", ticks: TICKS, localEpsilons: new Array<number>(metrics).fill(LOCAL_EPSILON) };
+  return { statistic: "occurrence", ...WRITES, localEpsilons: new Array<number>(metrics).fill(LOCAL_EPSILON) };
 }
 
 export function histogramOf(
@@ -77,7 +79,7 @@ function twoServerCases(times: (windows: number) => number): UtilityCase[] {
   return [
     two({ ...occurrenceOf(20), noise: "device" }, 2, 4, 20),
     ...MECHANISMS.map((mechanism) => two({ ...histogramOf(mechanism), noise: "device" }, 2, 18)),
-    two({ statistic: "occurrence", noise, ticks: TICKS, sigmas }, 1, 7, 20),
+    two({ statistic: "occurrence", noise, ...WRITES, sigmas }, 1, 7, 20),
     two({ statistic: "histogram", noise, ...WINDOW, edges: EDGES, sigma: sigma("histogram") }, 1, 30),
     two({ statistic: "mean", noise, ...WINDOW, limit: LIMIT, sigma: sigma("mean") }, 1, 40),
   ];

@@ -29,7 +29,7 @@ function ask(method: string, path: string, init: RequestInit = {}): Promise<Resp
 function expectForAll({ headers }: Response): void {
   expect(headers.get("access-control-allow-origin")).toBe("*");
   // A page reads when to ask again.
-  expect(headers.get("access-control-expose-headers")).toBe("retry-after");
+  expect(headers.get("access-control-expose-headers")).toBe("date, retry-after");
   expect(headers.get("access-control-allow-credentials")).toBeNull();
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { encodeBase64url, encodeReport, isProblemCode, PROBLEMS } from "@lethe/core/message";
+import { encodeBase64url, encodeReport, isProblemCode, PROBLEMS, parseTask } from "@lethe/core/message";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Device, enrolMany, fetchTask, type KnownTask, reportOf, upload } from "../../test/device.ts";
 import { eventually } from "../../test/eventually.ts";
@@ -247,6 +247,48 @@ describe("whether a report was valid", () => {
       }
     }
     for (const { id } of devices) for (const text of texts) expect(text).not.toContain(encodeBase64url(id));
+  });
+});
+
+describe("the schema of a task", () => {
+  const common = { version: 1, task: "t", tickSeconds: 1, ticks: 2, graceSeconds: 0, minimumDevices: 1 };
+  const occurrence = { name: "a", statistic: "occurrence", localEpsilon: 1 };
+  const histogram = { name: "b", statistic: "histogram", edges: [0, 1], localEpsilon: 1 };
+  const mean = { name: "c", statistic: "mean", limit: 2, sigma: 2 };
+  const counted = { noise: "servers", sigma: 1 };
+  const one = { ...common, mode: "one-server" };
+
+  it.each([
+    { ...one, metrics: [occurrence, histogram, mean] },
+    { ...one, scheme: "lattice", hides: 5, missing: 0.1, metrics: [occurrence, { ...mean, eventsPerTick: 3 }] },
+    {
+      ...one,
+      metrics: [
+        { ...occurrence, scheme: "elgamal" },
+        { ...histogram, scheme: "elgamal", mechanism: "unary" },
+      ],
+    },
+    { ...one, hides: 5, metrics: [{ ...histogram, scheme: "lattice", eventsPerTick: 2 }] },
+    {
+      ...common,
+      mode: "two-server",
+      metrics: [
+        { name: "a", statistic: "occurrence", ...counted },
+        { name: "b", statistic: "histogram", edges: [0, 1], ...counted },
+        mean,
+      ],
+    },
+  ])("has what a task file may have, and what a manifest makes of it: $mode $hides", (task) => {
+    expect(schemas.task.parse(task)).toEqual({ hides: 1000, missing: 0, ...task });
+    schemas.task.parse(parseTask(JSON.stringify(task)));
+  });
+
+  it("is in the description, with its defaults", () => {
+    const body = description.paths["/v1/tasks"]?.post?.requestBody?.content["application/json"];
+    const schema = body?.schema as { properties: Record<string, object>; required: string[] };
+    expect(schema.properties.hides).toMatchObject({ minimum: 0, maximum: 100_000, default: 1000 });
+    for (const optional of ["hides", "scheme", "missing"]) expect(schema.required).not.toContain(optional);
+    expect(JSON.stringify(schema.properties.metrics)).not.toContain("default");
   });
 });
 

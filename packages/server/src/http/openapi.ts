@@ -51,9 +51,13 @@ function describeBody(body: NonNullable<Route<unknown>["body"]>): Json {
 
 function describeAnswers({ answers }: Route<unknown>): Json {
   return Object.fromEntries(
-    Object.entries(answers).map(([status, { description, schema }]) => [
+    Object.entries(answers).map(([status, { description, schema, type }]) => [
       status,
-      { description, ...(schema && { content: { "application/json": { schema: schemaOf(schema) } } }) },
+      {
+        description,
+        ...(schema && { content: { "application/json": { schema: schemaOf(schema) } } }),
+        ...(type && { content: { [type]: { schema: { type: "string" } } } }),
+      },
     ]),
   );
 }

@@ -9,12 +9,25 @@ interface Asked<Parameters> {
   /** What follows `Authorization: Bearer`. */
   readonly bearer: string | undefined;
   readonly address: string;
+  /** A header by its name in lower case. */
+  readonly header: (name: string) => string | undefined;
 }
 
 export interface Answered {
   readonly status: number;
-  /** JSON text, or bytes between servers. */
+  /** JSON text, or bytes. */
   readonly body?: string | Uint8Array;
+  /** Of the body, if it is neither JSON nor an octet-stream. */
+  readonly type?: string;
+  /** Besides those that every answer has, or instead of them. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What a status means; `type` is the body's, if it is not JSON of the schema. */
+interface DescribedAnswer {
+  readonly description: string;
+  readonly schema?: z.ZodType<unknown>;
+  readonly type?: string;
 }
 
 /** What a body may be: `bytes` gives the only size it may have, before any of it is read. */
@@ -40,7 +53,7 @@ export interface Route<Parameters> {
   /** From texts, of the path and the query. */
   readonly parameters: z.ZodType<Parameters>;
   readonly body?: BodyRule<Parameters>;
-  readonly answers: Readonly<Record<number, { readonly description: string; readonly schema?: z.ZodType<unknown> }>>;
+  readonly answers: Readonly<Record<number, DescribedAnswer>>;
   readonly refusals: readonly ProblemCode[];
   /** Before the body is read: throws what can be refused already. */
   readonly before?: (parameters: Parameters) => void;

@@ -1,4 +1,5 @@
 import type { Lost, Problem, Release, ReleaseOrWithheld, Task, WindowStatus, Withheld } from "@lethe/core/message";
+import { DEFAULT_HIDES, MOST_TICKS } from "@lethe/core/statistic";
 import { z } from "zod";
 import { OPERATIONS, type Operation } from "../peer/operation.ts";
 
@@ -42,33 +43,54 @@ export const ofPeer: z.ZodType<{ operation: Operation; task: string; window: num
   window: windowNumber,
 });
 
-const common = { name: taskName, localEpsilon: z.number() };
+const scheme = z.enum(["lattice", "elgamal"]);
+const named = {
+  name: taskName,
+  scheme: scheme.exactOptional().describe("if absent the task's, else lattice for an occurrence, elgamal otherwise"),
+};
+const eventsPerTick = z
+  .int()
+  .min(1)
+  .exactOptional()
+  .describe(
+    "how many events between two writes are counted; lattice histograms and means need it, others have no limit",
+  );
+const edges = z.array(whole).min(2);
+const mechanism = z.enum(["kary", "unary", "per-bucket"]).exactOptional();
+const noise = z.literal("servers").describe("of two servers");
+
+/** A task file. Which fields go together `parseTask` says. */
 export const task: z.ZodType<unknown> = z.strictObject({
   version: z.int().min(1),
   task: taskName,
   tickSeconds: z.int().min(1),
   ticks: z.int().min(1),
   graceSeconds: whole,
-  mode: z.literal("one-server"),
-  scheme: z.enum(["lattice", "elgamal"]),
+  mode: z.enum(["one-server", "two-server"]),
+  scheme: scheme.exactOptional().describe("of all metrics; if absent, each has its own"),
+  hides: whole.max(MOST_TICKS).default(DEFAULT_HIDES).describe("writes that a window allows besides those of ticks"),
   minimumDevices: z.int().min(1),
+  missing: z.number().min(0).lt(1).default(0),
   metrics: z
     .array(
-      z.discriminatedUnion("statistic", [
-        z.strictObject({ ...common, statistic: z.literal("occurrence") }),
+      z.union([
+        z.strictObject({ ...named, statistic: z.literal("occurrence"), localEpsilon: z.number() }),
+        z.strictObject({ ...named, statistic: z.literal("occurrence"), noise, sigma: z.number() }),
         z.strictObject({
-          ...common,
+          ...named,
           statistic: z.literal("histogram"),
-          edges: z.array(whole).min(2),
-          eventsPerTick: z.int().min(1).default(1),
-          mechanism: z.enum(["kary", "unary", "per-bucket"]).exactOptional(),
+          edges,
+          localEpsilon: z.number(),
+          eventsPerTick,
+          mechanism,
         }),
+        z.strictObject({ ...named, statistic: z.literal("histogram"), noise, edges, sigma: z.number(), eventsPerTick }),
         z.strictObject({
-          name: taskName,
+          ...named,
           statistic: z.literal("mean"),
           limit: z.int().min(1),
           sigma: z.number(),
-          eventsPerTick: z.int().min(1).default(1),
+          eventsPerTick,
         }),
       ]),
     )

@@ -197,10 +197,11 @@ function addRoute(app: FastifyInstance, { adminToken, lookForTask }: HttpOptions
         body: request.body instanceof Uint8Array ? request.body : new Uint8Array(),
         bearer: bearerOf(request),
         address: request.ip,
+        header: (name) => request.headers[name]?.toString(),
       });
-      reply.code(answer.status);
+      reply.code(answer.status).headers(answer.headers ?? {});
       if (answer.body === undefined) return reply.send();
-      const type = typeof answer.body === "string" ? "application/json" : "application/octet-stream";
+      const type = answer.type ?? (typeof answer.body === "string" ? "application/json" : "application/octet-stream");
       return reply.type(type).send(answer.body);
     },
   });
@@ -278,7 +279,7 @@ function requireAdmin(request: FastifyRequest, adminToken: string | undefined): 
 
 function allowAnyOrigin(reply: FastifyReply): void {
   reply.header("access-control-allow-origin", "*");
-  reply.header("access-control-expose-headers", "retry-after");
+  reply.header("access-control-expose-headers", "date, retry-after");
 }
 
 function preflight(reply: FastifyReply): FastifyReply {

@@ -43,7 +43,7 @@ describe("a task that a leader proposes", () => {
       `… tickSeconds is ${helper} at the helper and ${leader} at the leader: one of you runs with --dev`;
     expect(refusal(TASK, shortened(TASK))).toBe(says(long, short));
     expect(refusal(TASK, TASK, true)).toBe(says(short, long));
-    expect(refusal(TASK, { ...shortened(TASK), scheme: "lattice" })).not.toContain("--dev");
+    expect(refusal(TASK, { ...shortened(TASK), mode: "one-server" })).not.toContain("--dev");
   });
 });
 

@@ -41,7 +41,7 @@ export async function takeTask(
     const agreement = await findAgreement(transaction, name, version);
     if (agreement === undefined) {
       return refuse(
-        `the helper has not agreed to version ${version} of ${name}: its operator says so with lethe task agree`,
+        `the helper has not agreed to version ${version} of ${name}: its operator says so with npx lethe task agree`,
       );
     }
     requireAgreed(agreement, task, isDevelopment);

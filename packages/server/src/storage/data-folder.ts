@@ -19,6 +19,8 @@ export interface DataFolderOptions {
   /** What stays free on the disk; by default a part of the volume (folder-guard.ts). 0 turns this off. */
   readonly floorBytes?: number | undefined;
   readonly patience?: Patience | undefined;
+  /** Called before a database is made. */
+  readonly onCreating?: (() => void) | undefined;
   readonly log?: Logger;
 }
 
@@ -34,7 +36,7 @@ export async function openDataFolder(
   const lockPath = join(folder, "lock");
   const lock = await lockFor(folder, lockPath);
   try {
-    const database = await openDatabase(folder, path, patience);
+    const database = await openDatabase(folder, path, patience, options.onCreating);
     return guarded(folder, [lockPath, join(path, "PG_VERSION")], database, lock, options);
   } catch (error) {
     lock.release();
@@ -137,8 +139,13 @@ function missing(folder: string): LetheError {
   );
 }
 
-async function openDatabase(folder: string, path: string, patience: Patience): Promise<EmbeddedDatabase> {
-  if (!existsSync(path)) await createDatabase(folder, path, patience);
+async function openDatabase(
+  folder: string,
+  path: string,
+  patience: Patience,
+  onCreating: DataFolderOptions["onCreating"],
+): Promise<EmbeddedDatabase> {
+  if (!existsSync(path)) await createDatabase(folder, path, patience, onCreating);
   // PGlite would make a new database in what is left of a damaged one.
   else if (!existsSync(join(path, "PG_VERSION"))) throw damaged(folder);
   makePrivate(path);
@@ -201,7 +208,12 @@ function damaged(folder: string, cause?: unknown): LetheError {
 }
 
 /** Under another name first: a folder named `database` is always a whole one, wherever the first start was cut off. */
-async function createDatabase(folder: string, path: string, patience: Patience): Promise<void> {
+async function createDatabase(
+  folder: string,
+  path: string,
+  patience: Patience,
+  onCreating: DataFolderOptions["onCreating"],
+): Promise<void> {
   const unfinished = `${path}.new`;
   const own = [ADMIN_TOKEN_FILE, basename(unfinished)];
   const foreign = readdirSync(folder).find((name) => !name.startsWith("lock") && !own.includes(name));
@@ -214,6 +226,7 @@ async function createDatabase(folder: string, path: string, patience: Patience):
   try {
     rmSync(unfinished, { recursive: true, force: true });
     mkdirSync(unfinished, { mode: 0o700 });
+    onCreating?.();
     const database = await openPglite(unfinished, patience);
     await migrate(database);
     await database.close();

@@ -114,6 +114,10 @@ const MIGRATIONS: readonly string[] = [
      boot text
    );`,
   "ALTER TABLE operator ADD COLUMN database_id text",
+  `CREATE TABLE sdk_files (
+     hash text PRIMARY KEY,
+     code bytea NOT NULL
+   );`,
 ];
 
 /** Brings the schema up to date, or refuses one that a newer version made. Whether it changed one that was there. Tests make older ones, `upTo` a step. */

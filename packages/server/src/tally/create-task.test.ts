@@ -33,6 +33,7 @@ it("a task is signed, says where devices reach the service, and begins in the ru
   expect(manifest).toEqual({
     ...EXACT_TASK,
     task: "first",
+    hides: 1000,
     missing: 0,
     fromWindow: windowAt(EXACT_TASK, service.clock() / 1000),
     servers: [{ role: "tally", url: "https://telemetry.example", key: service.operatorKey }],
@@ -136,11 +137,46 @@ it("many tasks made at once are each listed once, with each version once", async
   for (const { versions } of crowd) expect(versions).toHaveLength(1);
 });
 
-it("a task whose manifest is from before `missing` is the same task still", async () => {
+it("page hides and each metric's scheme are written out when a task is created", async () => {
+  const { scheme: _, ...task } = { ...EXACT_TASK, task: "by-default" };
+  const metrics: Task["metrics"] = [
+    { name: "happened", statistic: "occurrence", localEpsilon: 1 },
+    { name: "times", statistic: "histogram", edges: [0, 1], localEpsilon: 1, eventsPerTick: 3 },
+    { name: "average", statistic: "mean", limit: 3, sigma: 2 },
+    { name: "rarely", statistic: "occurrence", localEpsilon: 1, scheme: "elgamal" },
+  ];
+  expect((await create({ ...task, metrics })).status).toBe(201);
+  const { manifest } = await fetchTask(service, "by-default");
+  expect(manifest).toMatchObject({ hides: 1000, missing: 0 });
+  expect(manifest).not.toHaveProperty("scheme");
+  expect(manifest.metrics.map(({ name, scheme }) => [name, scheme])).toEqual([
+    ["happened", "lattice"],
+    ["times", "elgamal"],
+    ["average", "elgamal"],
+    ["rarely", "elgamal"],
+  ]);
+  // What counts every event has no limit to state.
+  expect(manifest.metrics[1]).not.toHaveProperty("eventsPerTick");
+  expect((await create({ ...task, metrics, hides: 1000 })).status).toBe(200);
+  expect((await expectProblem(await create({ ...task, metrics, hides: 5 }), "bad-task")).detail).toMatch("raise it");
+});
+
+it("a lattice histogram that has no room is refused, with the page hides that it has room for", async () => {
+  const histogram = { name: "times", statistic: "histogram", edges: [0, 1, 2, 5], localEpsilon: 1 } as const;
+  const task: Task = { ...EXACT_TASK, task: "full", scheme: "lattice", metrics: [{ ...histogram, eventsPerTick: 1 }] };
+  expect((await expectProblem(await create(task), "bad-task")).detail).toMatch(/hides 803 is the most that fits$/);
+  expect((await create({ ...task, hides: 803 })).status).toBe(201);
+  const without = { ...task, task: "unsaid", hides: 2, metrics: [histogram] };
+  expect((await expectProblem(await create(without), "bad-task")).detail).toMatch(
+    "metrics[0].eventsPerTick is required",
+  );
+});
+
+it("a task whose manifest is from before `missing` and `hides` is the same task still", async () => {
   const task = { ...EXACT_TASK, task: "of-old" };
   const made = parseSignedManifest(await (await create(task)).text());
-  const old = made.manifest.replace('"missing":0,', "");
-  expect(old).not.toBe(made.manifest);
+  const old = made.manifest.replace('"missing":0,', "").replace('"hides":1000,', "");
+  expect(old.length).toBe(made.manifest.length - '"missing":0,"hides":1000,'.length);
   await service.stop();
   const keyFile = openKeyFile(service.keyFile);
   const signature = sign(null, Buffer.from(old), keyFile.signingKey);
@@ -150,6 +186,7 @@ it("a task whose manifest is from before `missing` is the same task still", asyn
   await database.close();
   await service.restart();
   expect((await fetchTask(service, task.task)).manifest).not.toHaveProperty("missing");
+  expect((await fetchTask(service, task.task)).manifest).not.toHaveProperty("hides");
   const again = await create(task);
   expect([again.status, parseSignedManifest(await again.text()).manifest]).toEqual([200, old]);
 });

@@ -151,6 +151,15 @@ describe("a report made from a captured state", () => {
     expect(at(1, "per-bucket", 16)).toBeLessThan(1.15);
   });
 
+  it("has no figure for vectors of an unknown number of buckets", () => {
+    for (const mechanism of ["unary", "per-bucket"] as const) {
+      expect(() => hijackedCharge(999, 1, { mechanism })).toThrow(RangeError);
+      for (const buckets of [1, 2.5, Number.NaN]) {
+        expect(() => hijackedCharge(999, 1, { mechanism, buckets })).toThrow(`from 2 on, not ${buckets}`);
+      }
+    }
+  });
+
   it("is not hidden by too few, and that is said", () => {
     const one = hijackedCharge(0, 1, { mechanism: "randomized-response" });
     expect(boundedEpsilon([one], 1e-6)).toBe(Number.POSITIVE_INFINITY);

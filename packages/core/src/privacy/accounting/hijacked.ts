@@ -1,8 +1,7 @@
 import type { Answers } from "./aggregate.ts";
 import { perBucketCoins, unaryCoins } from "./bucket-sum.ts";
 import { type ClampedSum, clampedCharge } from "./clamped-sum.ts";
-import type { Charge } from "./composition.ts";
-import { pureCharge } from "./composition.ts";
+import { type Charge, pureCharge } from "./composition.ts";
 import { hijackedKaryDelta, hijackedResponseDelta } from "./hijacked-sum.ts";
 import { INVALID_COUNT_EPSILON } from "./invalid-count.ts";
 import { responseCoins } from "./response-sum.ts";
@@ -10,7 +9,7 @@ import { responseCoins } from "./response-sum.ts";
 /**
  * What a release reveals of a device whose state an intruder captured and sent as its report, shaped at will: the δ(ε) between any two answers
  * that the server accepts, hidden only by the noise of `others`, honest devices. Composed over all metrics of a task, because one state may be put under any of
- * them. With more patience a charge is sharper, and takes longer.
+ * them. With more patience a charge is sharper, and takes longer. Unary and per-bucket answers without their number of buckets are a `RangeError`.
  */
 export function hijackedCharge(
   others: number,
@@ -24,12 +23,20 @@ export function hijackedCharge(
     const { buckets } = answers;
     return chargeOf((epsilon) => hijackedKaryDelta(honest, buckets, localEpsilon, epsilon), times);
   }
-  // An accepted vector may have a 1 in every bucket, or in none: each is a question by itself.
-  const isPerBucket = answers.mechanism === "unary" || answers.mechanism === "per-bucket";
-  const questions = isPerBucket ? (answers.buckets ?? 2) : 1;
+  const questions = questionsIn(answers);
   const coins = COINS[answers.mechanism](localEpsilon);
   const effort = { candidates: [[0], [honest]], tolerance: 1e-4, patience };
   return chargeOf((epsilon) => hijackedResponseDelta(honest, coins, epsilon, effort), times * questions);
+}
+
+/** An accepted vector may have a 1 in every bucket, or in none, so each bucket is a question by itself: guessing their number would promise too much. */
+function questionsIn(answers: Answers): number {
+  if (answers.mechanism !== "unary" && answers.mechanism !== "per-bucket") return 1;
+  const { mechanism, buckets } = answers;
+  if (buckets === undefined || !Number.isInteger(buckets) || buckets < 2) {
+    throw new RangeError(`buckets of a ${mechanism} answer is a whole number from 2 on, not ${buckets}`);
+  }
+  return buckets;
 }
 
 /** With more a charge takes many seconds; leaving some out only raises δ. */

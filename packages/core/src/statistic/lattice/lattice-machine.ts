@@ -8,7 +8,6 @@ import {
   type LatticeChoice,
   type LatticeCiphertext,
   type LatticePublicKey,
-  MOST_SLOTS,
   type Slots,
 } from "../../encryption/index.ts";
 import { sizeOf } from "../../encryption/lattice/compact.ts";
@@ -16,16 +15,17 @@ import { createInPlaceLattice, type InPlaceLattice } from "../../encryption/latt
 import { addToCoefficient } from "../../encryption/lattice/limbs.ts";
 import { modulusBits } from "../../encryption/lattice/parameters.ts";
 import { requireLength } from "../../error.ts";
-import { type Randomness, uniformBelow } from "../../randomness/index.ts";
+import type { Randomness } from "../../randomness/index.ts";
 import { join, split } from "../concatenation.ts";
 import { type CiphertextMachine, deviceSide } from "../recorder.ts";
 import { type AnswerReader, type DeviceSide, readOrDraw, type ServerSide } from "../statistic.ts";
+import type { WritesSpec } from "../writes.ts";
 import { type Canary, showsCanary } from "./canary.ts";
 
 /** Everything that device and server must agree on for a lattice statistic. */
-export interface LatticePlan {
-  readonly ticks: number;
+export interface LatticePlan extends WritesSpec {
   readonly eventsPerTick: number;
+  readonly roomPerTick?: boolean;
   readonly metrics: number;
   readonly ciphertexts: number;
   readonly choice: LatticeChoice;
@@ -36,7 +36,7 @@ export interface LatticePlan {
 export interface LatticeSteps {
   /** Puts the first plaintext into the trivial ciphertexts. */
   start?(ciphertexts: readonly LatticeCiphertext[], random: Randomness): void;
-  fold(ciphertexts: readonly LatticeCiphertext[], metric: number, random: Randomness): void;
+  fold(ciphertexts: readonly LatticeCiphertext[], metric: number, times: number, random: Randomness): void;
   /**
    * Applies the mechanism and leaves ciphertexts that hold every fresh encryption but the last one. `fill` adds fresh
    * encryptions to the i-th.
@@ -44,20 +44,6 @@ export interface LatticeSteps {
   seal(ciphertexts: readonly LatticeCiphertext[], missing: number, fill: Fill, random: Randomness): void;
 }
 type Fill = (ciphertext: LatticeCiphertext, i: number, count: number) => void;
-
-/** Refuses a statistic that rotates further than any ciphertext is long, before anything of that length is made. */
-export function requireSlots(
-  what: string,
-  { ticks, eventsPerTick }: Pick<LatticePlan, "ticks" | "eventsPerTick">,
-  slots: number,
-  toLower: string,
-): void {
-  if (slots <= MOST_SLOTS) return;
-  throw new RangeError(
-    `${what} over ${ticks} ticks with eventsPerTick ${eventsPerTick} needs ${slots} slots and a ciphertext has at most ` +
-      `${MOST_SLOTS}: lower ${toLower}`,
-  );
-}
 
 /** What the device's half needs of the scheme. */
 export function deviceSchemeOf({ choice }: LatticePlan): InPlaceLattice {
@@ -77,9 +63,7 @@ export function latticeDevice(plan: LatticePlan, steps: LatticeSteps): DeviceSid
       scheme.addEncryptionsOfZero(keys[i] as LatticePublicKey, ciphertext, count, random);
 
     return {
-      ticks: plan.ticks,
-      eventsPerTick: plan.eventsPerTick,
-      metrics: plan.metrics,
+      ...plan,
       ciphertextBytes,
       start: () => {
         const ciphertexts = indices.map(() => scheme.trivial());
@@ -90,8 +74,8 @@ export function latticeDevice(plan: LatticePlan, steps: LatticeSteps): DeviceSid
         for (const [i, ciphertext] of ciphertexts.entries()) fill(ciphertext, i, 1);
         return ciphertexts;
       },
-      fold: (ciphertexts, metric) => {
-        steps.fold(ciphertexts, metric, random);
+      fold: (ciphertexts, metric, times) => {
+        steps.fold(ciphertexts, metric, times, random);
         return ciphertexts;
       },
       encode: (ciphertexts) => join(ciphertexts.map(scheme.encode)),
@@ -110,24 +94,6 @@ export function latticeDevice(plan: LatticePlan, steps: LatticeSteps): DeviceSid
 
   const bytes = { report: reportBytes(plan), publicKey: plan.ciphertexts * scheme.publicKeyBytes };
   return deviceSide({ ...bytes, ciphertexts: ciphertextBytes }, machine);
-}
-
-/**
- * Adds these values to their slots, and to every other slot but the canary's a uniform mask: what a multiplication left
- * there would show the count.
- */
-export function addMasked(
-  { choice, canary }: LatticePlan,
-  scheme: InPlaceLattice,
-  ciphertext: LatticeCiphertext,
-  values: ReadonlyMap<number, number>,
-  random: Randomness,
-): void {
-  const t = 2 ** choice.plaintextBits;
-  const canarySlots = new Set(canary.slots);
-  for (let slot = 0; slot < choice.parameters.dimension; slot++) {
-    if (!canarySlots.has(slot)) scheme.addToSlot(ciphertext, slot, values.get(slot) ?? uniformBelow(random, t));
-  }
 }
 
 /** The part of the server's half that is the same for all lattice statistics. */

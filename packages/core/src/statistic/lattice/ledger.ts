@@ -9,8 +9,8 @@ import {
 } from "../../privacy/ledger-response.ts";
 import { uniformBelow, withBufferedRandomness } from "../../randomness/index.ts";
 import { checkOccurrence, type OccurrenceSpec, occurrenceEstimates } from "../occurrence.ts";
-import { writesAllowed } from "../recorder.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
+import { writesAllowed } from "../writes.ts";
 import { createCanary } from "./canary.ts";
 import { deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "./lattice-machine.ts";
 
@@ -35,7 +35,8 @@ export function planLedger(spec: OccurrenceSpec): LedgerPlan {
   const perCiphertext = Math.ceil(metrics / ciphertexts);
   const choice = chooseWith(spec, bits, canary.slots.length + perCiphertext);
   const eventsPerTick = Number.POSITIVE_INFINITY;
-  return { ticks: spec.ticks, eventsPerTick, metrics, ciphertexts, choice, canary, responses, perCiphertext };
+  const { localEpsilons: _, ...writes } = spec;
+  return { ...writes, eventsPerTick, metrics, ciphertexts, choice, canary, responses, perCiphertext };
 }
 
 /** The responses of all metrics in slots of the same width. */
@@ -44,15 +45,15 @@ function ledgerResponses(localEpsilons: readonly number[]): LedgerResponse[] {
   return localEpsilons.map((epsilon) => ledgerResponseWithBits(epsilon, bits) as LedgerResponse);
 }
 
-function chooseWith({ ticks }: OccurrenceSpec, bits: number, slots: number): LatticeChoice {
+function chooseWith(spec: OccurrenceSpec, bits: number, slots: number): LatticeChoice {
   return chooseFor({
     plaintextBits: bits,
     slots,
-    encryptions: 2 * writesAllowed(ticks) + 1,
+    encryptions: 2 * writesAllowed(spec) + 1,
     reads: Array.from({ length: slots }, (_, slot) => slot),
     // So that t² ≤ q.
     modulusBits: 2 * bits,
-    toLower: "ticks, or bring every localEpsilon closer to 1",
+    toLower: "ticks or hides, or bring every localEpsilon closer to 1",
   });
 }
 
@@ -75,7 +76,7 @@ export function ledgerDevice(plan: LedgerPlan): DeviceSide {
 
   return latticeDevice(plan, {
     // Once it has happened the slot is uniform, and stays so however often it happens again.
-    fold: (ciphertexts, metric, random) => addTo(ciphertexts, metric, uniformBelow(random, t)),
+    fold: (ciphertexts, metric, _times, random) => addTo(ciphertexts, metric, uniformBelow(random, t)),
     seal: (ciphertexts, missing, fill, random) => {
       for (const [i, ciphertext] of ciphertexts.entries()) fill(ciphertext, i, missing);
       withBufferedRandomness(random, (buffered) => {

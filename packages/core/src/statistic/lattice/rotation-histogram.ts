@@ -12,17 +12,12 @@ import {
   histogramMechanism,
 } from "../histogram.ts";
 import { isHistogramAnswer, respondHistogram } from "../histogram-answer.ts";
-import { writesAllowed } from "../recorder.ts";
+import { lowerable, roomOf } from "../room.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
+import { writesAllowed } from "../writes.ts";
 import { canaryLength, createCanary } from "./canary.ts";
-import {
-  addMasked,
-  deviceSchemeOf,
-  type LatticePlan,
-  latticeDevice,
-  latticeServer,
-  requireSlots,
-} from "./lattice-machine.ts";
+import { deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "./lattice-machine.ts";
+import { addMasked, requireSlots } from "./rotation-slots.ts";
 
 /**
  * A count kept as a rotation: the state is ρ·X^count with t = 2, an event multiplies by X. For sealing it is multiplied by
@@ -43,27 +38,28 @@ const PLAINTEXT_BITS = 1;
 
 export function planRotationHistogram(spec: HistogramSpec): RotationHistogramPlan {
   checkHistogram(spec);
-  const { ticks, eventsPerTick, edges } = spec;
+  const { edges } = spec;
+  const room = roomOf(spec);
   // A decoy must reach the last bucket even if no window can.
-  const capacity = Math.max(ticks * eventsPerTick, edges.at(-1) as number);
+  const capacity = Math.max(room.capacity, edges.at(-1) as number);
   const positions = edges.map((_, b) => b * (capacity + 1));
   const firstZero = (positions.at(-1) as number) + capacity + 1;
   const slots = firstZero + canaryLength(PLAINTEXT_BITS) + capacity;
   const toLower =
-    capacity > ticks * eventsPerTick ? "the last of the edges" : "ticks, eventsPerTick or the number of edges";
-  requireSlots(`a histogram of ${edges.length} buckets`, spec, slots, toLower);
+    capacity > room.capacity ? "the last of the edges" : lowerable(room, "eventsPerTick or the number of edges");
+  requireSlots(`a histogram of ${edges.length} buckets`, room, slots, toLower);
   const canary = createCanary(PLAINTEXT_BITS, firstZero);
   const choice = chooseFor({
     plaintextBits: PLAINTEXT_BITS,
     slots,
-    encryptions: 2 * writesAllowed(ticks),
+    encryptions: 2 * writesAllowed(spec),
     multipliedBy: (dimension) => bucketPolynomial(edges, positions, capacity, dimension),
     encryptionsAfter: 1,
     reads: [...positions, ...canary.slots],
     toLower,
   });
   const mechanism = histogramMechanism(spec);
-  return { ticks, eventsPerTick, metrics: 1, ciphertexts: 1, choice, canary, edges, mechanism, capacity, positions };
+  return { ...room, metrics: 1, ciphertexts: 1, choice, canary, edges, mechanism, capacity, positions };
 }
 
 /** P of the comment above, modulo X^N + 1. */
@@ -93,7 +89,7 @@ export function rotationHistogramDevice(plan: RotationHistogramPlan): DeviceSide
       const rho = mechanism.name === "unary" ? uniformBelow(random, 2) : 1;
       scheme.addToSlot(ciphertext as LatticeCiphertext, 0, rho);
     },
-    fold: ([ciphertext]) => scheme.rotate(ciphertext as LatticeCiphertext, 1),
+    fold: ([ciphertext], _metric, times) => scheme.rotate(ciphertext as LatticeCiphertext, times),
     seal: ([state], missing, fill, random) => {
       const ciphertext = state as LatticeCiphertext;
       fill(ciphertext, 0, missing);
@@ -102,7 +98,7 @@ export function rotationHistogramDevice(plan: RotationHistogramPlan): DeviceSide
         // Prepared whether it is used or not, with as many encryptions as the state holds.
         const decoy = scheme.trivial();
         scheme.addToSlot(decoy, edges[bucket] as number, 1);
-        fill(decoy, 0, 2 * writesAllowed(plan.ticks));
+        fill(decoy, 0, 2 * writesAllowed(plan));
         if (!keep) replace(ciphertext, decoy);
       }
       scheme.multiply(ciphertext, polynomial);

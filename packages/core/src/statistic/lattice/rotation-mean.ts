@@ -3,17 +3,12 @@ import { chooseFor } from "../../encryption/lattice/choose.ts";
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { withBufferedRandomness } from "../../randomness/index.ts";
 import { checkMean, clampedAnswer, drawOnNoEvent, type MeanSpec, meanEstimates, meanNoise } from "../mean.ts";
-import { writesAllowed } from "../recorder.ts";
+import { lowerable, roomOf } from "../room.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
+import { writesAllowed } from "../writes.ts";
 import { canaryLength, createCanary } from "./canary.ts";
-import {
-  addMasked,
-  deviceSchemeOf,
-  type LatticePlan,
-  latticeDevice,
-  latticeServer,
-  requireSlots,
-} from "./lattice-machine.ts";
+import { deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "./lattice-machine.ts";
+import { addMasked, requireSlots } from "./rotation-slots.ts";
 
 /**
  * A count kept as a rotation, as in the histogram. For sealing X^count is multiplied by Σ_i min(i, limit)·X^{−i}: coefficient
@@ -22,29 +17,31 @@ import {
 export interface RotationMeanPlan extends LatticePlan {
   readonly spec: MeanSpec;
   readonly noise: DiscreteGaussian;
+  /** M: the most events a window can hold. */
   readonly capacity: number;
 }
 
 export function planRotationMean(spec: MeanSpec): RotationMeanPlan {
   checkMean(spec);
-  const { ticks, eventsPerTick, limit } = spec;
+  const { limit } = spec;
   const noise = meanNoise(spec);
   // Every honest answer, from −reach to limit + reach, has a residue of its own.
   const plaintextBits = Math.ceil(Math.log2(limit + 2 * noise.reach + 1));
-  const capacity = ticks * eventsPerTick;
+  const room = roomOf(spec);
+  const { capacity } = room;
   const slots = 2 * capacity + 1 + canaryLength(plaintextBits);
-  requireSlots("a mean", spec, slots, "ticks or eventsPerTick");
+  requireSlots("a mean", room, slots, room.hides > 0 ? "ticks, hides or eventsPerTick" : "ticks or eventsPerTick");
   const canary = createCanary(plaintextBits, capacity + 1);
   const choice = chooseFor({
     plaintextBits,
     slots,
-    encryptions: 2 * writesAllowed(ticks),
+    encryptions: 2 * writesAllowed(spec),
     multipliedBy: (dimension) => weightPolynomial(limit, capacity, dimension),
     encryptionsAfter: 1,
     reads: [0, ...canary.slots],
-    toLower: "ticks, eventsPerTick, limit or sigma",
+    toLower: lowerable(room, "eventsPerTick, limit or sigma"),
   });
-  return { ticks, eventsPerTick, metrics: 1, ciphertexts: 1, choice, canary, spec, noise, capacity };
+  return { ...room, metrics: 1, ciphertexts: 1, choice, canary, spec, noise };
 }
 
 function weightPolynomial(limit: number, capacity: number, dimension: number): Int32Array {
@@ -61,7 +58,7 @@ export function rotationMeanDevice(plan: RotationMeanPlan): DeviceSide {
 
   return latticeDevice(plan, {
     start: ([ciphertext]) => scheme.addToSlot(ciphertext as LatticeCiphertext, 0, 1),
-    fold: ([ciphertext]) => scheme.rotate(ciphertext as LatticeCiphertext, 1),
+    fold: ([ciphertext], _metric, times) => scheme.rotate(ciphertext as LatticeCiphertext, times),
     seal: ([state], missing, fill, random) => {
       const ciphertext = state as LatticeCiphertext;
       fill(ciphertext, 0, missing);

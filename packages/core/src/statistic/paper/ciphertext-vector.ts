@@ -10,6 +10,7 @@ import type { Randomness } from "../../randomness/index.ts";
 import { join, split } from "../concatenation.ts";
 import { type CiphertextMachine, deviceSide } from "../recorder.ts";
 import { type AnswerReader, type DeviceSide, readOrDraw, type ServerSide } from "../statistic.ts";
+import { DEFAULT_HIDES, type WritesSpec } from "../writes.ts";
 
 /** The schemes for which the paper's algorithms are written: integers that add up under encryption. */
 export interface CounterScheme<PublicKey, SecretKey, Ciphertext>
@@ -43,8 +44,8 @@ export interface Encryptor<Ciphertext> {
 
 /** The steps of an algorithm on a vector of ciphertexts, given means to encrypt. */
 export interface PaperAlgorithm<Ciphertext> {
-  readonly ticks: number;
-  readonly eventsPerTick: number;
+  /** After so many events of a metric further ones change nothing. */
+  readonly saturation: number;
   readonly metrics: number;
   /** Ciphertexts in the state, and in the report. */
   readonly stateLength: number;
@@ -62,6 +63,7 @@ export interface PaperAlgorithm<Ciphertext> {
  */
 export function paperDevice<PublicKey, Ciphertext>(
   scheme: DeviceScheme<PublicKey, Ciphertext>,
+  { ticks, hides = DEFAULT_HIDES }: WritesSpec,
   algorithm: PaperAlgorithm<Ciphertext>,
 ): DeviceSide {
   if (!scheme.hidesRerandomizations) {
@@ -87,13 +89,20 @@ export function paperDevice<PublicKey, Ciphertext>(
       rerandomize: (ciphertext, slot) => scheme.rerandomize(keyOf(slot), ciphertext, random),
     };
     return {
-      ticks: algorithm.ticks,
-      eventsPerTick: algorithm.eventsPerTick,
+      ticks,
+      hides,
+      eventsPerTick: Number.POSITIVE_INFINITY,
       metrics: algorithm.metrics,
       ciphertextBytes,
       start: () => algorithm.initialize(encryptor),
       rerandomize: (state) => state.map(encryptor.rerandomize),
-      fold: (state, metric) => algorithm.update(state, metric, encryptor),
+      fold: (state, metric, times) => {
+        let updated = state;
+        for (let left = Math.min(times, algorithm.saturation); left > 0; left--) {
+          updated = algorithm.update(updated, metric, encryptor);
+        }
+        return updated;
+      },
       encode: (state) => join(state.map(scheme.encode)),
       decode: (bytes) => decodeVector(scheme, bytes, algorithm.stateLength),
       seal: (state) => join(algorithm.sendToServer(state, encryptor, random).map(scheme.encode)),

@@ -23,13 +23,12 @@ import {
  */
 function algorithm<P, S, C>(
   scheme: CounterScheme<P, S, C>,
-  { ticks, eventsPerTick, edges }: HistogramSpec,
+  { edges }: HistogramSpec,
   mechanism: HistogramMechanism,
 ): PaperAlgorithm<C> {
   const top = edges.at(-1) as number;
   return {
-    ticks,
-    eventsPerTick,
+    saturation: top,
     metrics: 1,
     stateLength: top + 1,
     reportLength: edges.length,
@@ -50,7 +49,7 @@ function algorithm<P, S, C>(
 
 export function paperHistogramDevice<P, S, C>(scheme: CounterScheme<P, S, C>, spec: HistogramSpec): DeviceSide {
   checkHistogram(spec);
-  return paperDevice(scheme, algorithm(scheme, spec, histogramMechanism(spec)));
+  return paperDevice(scheme, spec, algorithm(scheme, spec, histogramMechanism(spec)));
 }
 
 export function paperHistogramServer<P, S, C>(scheme: CounterScheme<P, S, C>, spec: HistogramSpec): ServerSide {

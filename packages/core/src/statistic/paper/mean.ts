@@ -12,10 +12,9 @@ function algorithm<P, S, C>(
   spec: MeanSpec,
   noise: DiscreteGaussian,
 ): PaperAlgorithm<C> {
-  const { ticks, eventsPerTick, limit } = spec;
+  const { limit } = spec;
   return {
-    ticks,
-    eventsPerTick,
+    saturation: limit,
     metrics: 1,
     stateLength: limit,
     reportLength: 1,
@@ -30,7 +29,7 @@ function algorithm<P, S, C>(
 
 export function paperMeanDevice<P, S, C>(scheme: CounterScheme<P, S, C>, spec: MeanSpec): DeviceSide {
   checkMean(spec);
-  return paperDevice(scheme, algorithm(scheme, spec, meanNoise(spec)));
+  return paperDevice(scheme, spec, algorithm(scheme, spec, meanNoise(spec)));
 }
 
 /** The scheme must decrypt every integer from −reach to limit + reach of the noise. */

@@ -22,14 +22,12 @@ import {
  * of a metric with much noise opens to nothing where a metric with less noise is read.
  */
 export function occurrenceAlgorithm<C>(
-  ticks: number,
   metrics: number,
   keys: 1 | typeof metrics,
   draw: (random: Randomness) => readonly (0 | 1 | "keep")[],
 ): PaperAlgorithm<C> {
   return {
-    ticks,
-    eventsPerTick: Number.POSITIVE_INFINITY,
+    saturation: 1,
     metrics,
     stateLength: metrics,
     reportLength: metrics,
@@ -48,7 +46,7 @@ export function responsesOf(spec: OccurrenceSpec): RandomizedResponse[] {
 export function paperOccurrenceDevice<P, C>(scheme: DeviceScheme<P, C>, spec: OccurrenceSpec): DeviceSide {
   const responses = responsesOf(spec);
   const draw = (random: Randomness) => responses.map((response) => drawResponse(response, random));
-  return paperDevice(scheme, occurrenceAlgorithm(spec.ticks, responses.length, responses.length, draw));
+  return paperDevice(scheme, spec, occurrenceAlgorithm(responses.length, responses.length, draw));
 }
 
 export function paperOccurrenceServer<P, S, C>(scheme: CounterScheme<P, S, C>, spec: OccurrenceSpec): ServerSide {

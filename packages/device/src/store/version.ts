@@ -1,0 +1,37 @@
+import { join, xof } from "@lethe/core/device";
+
+const CHECK_BYTES = 16;
+const HEAD_BYTES = CHECK_BYTES + 16;
+
+/** A record as one of several places keeps it. Of two versions the one with the higher generation was saved later. */
+export interface Version {
+  readonly generation: number;
+  readonly record: Uint8Array;
+}
+
+/**
+ * A check over all that follows; the generation and the record's length, 64 bits each; the record. The check is no secret: it shows that a
+ * version is complete, not who wrote it.
+ */
+export function encodeVersion({ generation, record }: Version): Uint8Array {
+  const content = join([new Uint8Array(Float64Array.of(generation, record.length).buffer), record]);
+  return join([checkOf(content), content]);
+}
+
+/** Undefined for whatever is no complete version: cut off, written half-way, or put together of two. What a longer one left behind it does not matter. */
+export function decodeVersion(bytes: Uint8Array): Version | undefined {
+  if (bytes.length < HEAD_BYTES) return undefined;
+  const [generation, length] = new Float64Array(bytes.slice(CHECK_BYTES, HEAD_BYTES).buffer) as unknown as [
+    number,
+    number,
+  ];
+  const content = bytes.slice(CHECK_BYTES, HEAD_BYTES + length);
+  if (checkOf(content).some((byte, i) => byte !== bytes[i])) return undefined;
+  return { generation, record: bytes.slice(HEAD_BYTES, HEAD_BYTES + length) };
+}
+
+function checkOf(content: Uint8Array): Uint8Array {
+  const check = new Uint8Array(CHECK_BYTES);
+  xof("lethe version", content)(check);
+  return check;
+}

@@ -1,0 +1,128 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import type { Logger } from "pino";
+import { z } from "zod";
+import { type Database, OutOfSpace } from "../storage/database.ts";
+import { findSdkFile, storeSdkFile } from "../storage/sdk-files.ts";
+import { type Answered, type Route, route } from "./route.ts";
+
+/** A file as it is sent. */
+interface SdkFile {
+  readonly hash: string;
+  readonly plain: Uint8Array;
+  readonly zipped: Uint8Array;
+}
+
+/** What is asked by name may be new in five minutes; what is asked by its hash never changes. */
+const SHORT = "public, max-age=300";
+const FOR_EVER = "public, max-age=31536000, immutable";
+const HASH_DIGITS = 32;
+/** Versions that stay in memory beside the newest. */
+const MOST_KEPT = 8;
+
+/**
+ * The SDK for pages: the one that this service came with, and all that services on the same database had before. Resolves when the new one is stored;
+ * a full disk does not stop a service, which then delivers its own from memory.
+ */
+export async function sdkRoutes(database: Database, log: Logger, code: Uint8Array): Promise<Route<unknown>[]> {
+  const own = fileOf(code);
+  const known = new Map([[own.hash, own]]);
+  try {
+    await storeSdkFile(database, own.hash, code);
+  } catch (error) {
+    if (!(error instanceof OutOfSpace)) throw error;
+    log.warn(
+      { hash: own.hash },
+      "no room to store the browser SDK: pages that name it may not find it after an upgrade",
+    );
+  }
+
+  async function find(hash: string): Promise<SdkFile | undefined> {
+    const there = known.get(hash);
+    if (there) return there;
+    const stored = await findSdkFile(database, hash);
+    const file = stored && fileOf(stored);
+    if (file && known.size <= MOST_KEPT) known.set(hash, file);
+    return file;
+  }
+
+  return [
+    route({
+      method: "GET",
+      path: "/lethe.js",
+      summary:
+        "The SDK for pages and workers, one ES module, as this service came with it; at its hash, it never changes",
+      anyOrigin: true,
+      parameters: z.strictObject({}),
+      answers: DESCRIBED,
+      refusals: ["bad-encoding"],
+      handle: async ({ header }) => answer(own, SHORT, header),
+    }),
+    route({
+      method: "GET",
+      path: "/lethe-{hash}.js",
+      summary: "The SDK of this hash, of this service or an earlier version of it; 404 if there was none",
+      anyOrigin: true,
+      parameters: z.strictObject({ hash: z.string().regex(/^[0-9a-f]{32}$/) }),
+      answers: DESCRIBED,
+      refusals: ["bad-encoding"],
+      handle: async ({ parameters: { hash }, header }) => {
+        const file = await find(hash);
+        return file ? answer(file, FOR_EVER, header) : NOT_FOUND;
+      },
+    }),
+  ];
+}
+
+const DESCRIBED = {
+  200: { description: "the module", type: "text/javascript" },
+  304: { description: "the module that If-None-Match names" },
+} as const;
+
+const NOT_FOUND: Answered = {
+  status: 404,
+  type: "application/problem+json",
+  body: JSON.stringify({
+    type: "about:blank",
+    title: "Not found",
+    status: 404,
+    detail: "no SDK of this hash was ever delivered here",
+  }),
+};
+
+function fileOf(plain: Uint8Array): SdkFile {
+  const hash = createHash("sha256").update(plain).digest("hex").slice(0, HASH_DIGITS);
+  return { hash, plain, zipped: gzipSync(plain, { level: 9 }) };
+}
+
+function answer(
+  { hash, plain, zipped }: SdkFile,
+  caching: string,
+  header: (name: string) => string | undefined,
+): Answered {
+  const isZipped = takesGzip(header("accept-encoding"));
+  // Other bytes, another tag.
+  const tag = isZipped ? `"${hash}-gzip"` : `"${hash}"`;
+  const headers = {
+    "cache-control": caching,
+    etag: tag,
+    vary: "accept-encoding",
+    "x-content-type-options": "nosniff",
+  };
+  if (isKnown(header("if-none-match"), tag)) return { status: 304, headers };
+  return {
+    status: 200,
+    type: "text/javascript; charset=utf-8",
+    body: isZipped ? zipped : plain,
+    headers: isZipped ? { ...headers, "content-encoding": "gzip" } : headers,
+  };
+}
+
+function takesGzip(accepted = ""): boolean {
+  return accepted.split(",").some((part) => /^\s*(gzip|\*)\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(part));
+}
+
+/** RFC 9110, 13.1.2: weak and strong tags are the same here. */
+function isKnown(tags: string | undefined, tag: string): boolean {
+  return tags?.split(",").some((each) => each.trim().replace(/^W\//, "") === tag || each.trim() === "*") ?? false;
+}
