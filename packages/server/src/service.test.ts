@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { secret } from "@lethe/core/encryption";
-import { encodeBase64url } from "@lethe/core/message";
+import { encodeBase64url, windowAt } from "@lethe/core/message";
 import { openService } from "@lethe/server";
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
@@ -31,7 +31,6 @@ import {
   startTestService,
   type TestService,
 } from "../test/service.ts";
-import { windowAt } from "./window-time.ts";
 
 let service: TestService;
 

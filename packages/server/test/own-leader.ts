@@ -1,7 +1,7 @@
 import { createHash, randomBytes, sign } from "node:crypto";
 import { secret } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
-import { encodeManifest, encodeSignedManifest, type Task } from "@lethe/core/message";
+import { encodeManifest, encodeSignedManifest, type Task, windowAt } from "@lethe/core/message";
 import {
   decodeTwoServerReport,
   deriveWrappingKeys,
@@ -17,7 +17,6 @@ import { digestOf, type JobEntry } from "../dist/peer/messages.js";
 import { layoutsOf, type TaskVersion } from "../dist/storage/tasks.js";
 import { openKeyFile } from "../dist/tally/key-file.js";
 import { issueShares, prepareShares } from "../dist/tally/shares.js";
-import { windowAt } from "../dist/window-time.js";
 import type { TestService } from "./service.ts";
 import { agree, knownManifest, PEER_SECRET, type SharedDevice, type SharedTask, sharedReport } from "./two-servers.ts";
 

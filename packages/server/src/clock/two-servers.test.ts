@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Task } from "@lethe/core/message";
+import { type Task, windowAt } from "@lethe/core/message";
 import type { ServerRole } from "@lethe/core/two-server";
 import { expect, it, onTestFinished } from "vitest";
 import { eventually } from "../../test/eventually.ts";
@@ -19,7 +19,6 @@ import {
   sendShared,
   sharedReport,
 } from "../../test/two-servers.ts";
-import { windowAt } from "../window-time.ts";
 
 const TASK: Task = { ...SHARED_TASK, tickSeconds: 600, metrics: SHARED_TASK.metrics.slice(0, 2) };
 /** A helper gives a window up a week after it should have been finished. */

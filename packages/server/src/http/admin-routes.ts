@@ -1,9 +1,8 @@
 import { LetheError } from "@lethe/core/error";
-import { encodeSignedManifest, parseTask, type Task } from "@lethe/core/message";
+import { encodeSignedManifest, parseTask, type Task, windowAt, windowSeconds } from "@lethe/core/message";
 import { z } from "zod";
 import type { TaskVersion } from "../storage/tasks.ts";
 import { findWindow, type WindowIdentity } from "../storage/windows.ts";
-import { windowAt, windowSeconds } from "../window-time.ts";
 import type { ApiParts } from "./api.ts";
 import { json, type Route, route, textOf } from "./route.ts";
 import * as schemas from "./schemas.ts";

@@ -5,13 +5,13 @@ import {
   encodeEnrolment,
   encodeSignedManifest,
   type SignedPublicKeys,
+  windowAt,
 } from "@lethe/core/message";
 import { z } from "zod";
 import type { Intake } from "../intake/intake.ts";
 import { unpackHelperKeys } from "../peer/messages.ts";
 import type { SpareDevice } from "../storage/devices.ts";
 import { createWindowFinder } from "../storage/windows.ts";
-import { windowAt } from "../window-time.ts";
 import type { ApiParts } from "./api.ts";
 import { type Route, route, textOf } from "./route.ts";
 import * as schemas from "./schemas.ts";

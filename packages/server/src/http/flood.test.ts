@@ -1,5 +1,5 @@
 import { Agent, request } from "node:http";
-import { encodeBase64url } from "@lethe/core/message";
+import { encodeBase64url, windowAt } from "@lethe/core/message";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
@@ -15,7 +15,6 @@ import {
 import { requestCounts } from "../../test/metrics.ts";
 import { openConnection } from "../../test/raw-http.ts";
 import { ADMIN_TOKEN, createTask, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
-import { windowAt } from "../window-time.ts";
 
 let service: TestService;
 let task: KnownTask;

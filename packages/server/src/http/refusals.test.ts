@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { encodeBase64url, reportBytes, type Task } from "@lethe/core/message";
+import { encodeBase64url, reportBytes, type Task, windowAt } from "@lethe/core/message";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type Device,
@@ -23,7 +23,6 @@ import {
   startTestService,
   type TestService,
 } from "../../test/service.ts";
-import { windowAt } from "../window-time.ts";
 
 const TWIN: Task = { ...EXACT_TASK, task: "twin" };
 

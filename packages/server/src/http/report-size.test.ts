@@ -1,11 +1,10 @@
-import type { Metric, Task } from "@lethe/core/message";
+import { type Metric, type Task, windowAt } from "@lethe/core/message";
 import { parametersFor, planTask } from "@lethe/core/plan";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectProblem } from "../../test/problem.ts";
 import { createTask, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
 import { makeTask, type Pair, SHARED_TASK, startPair } from "../../test/two-servers.ts";
 import { layoutsOf } from "../storage/tasks.ts";
-import { windowAt } from "../window-time.ts";
 
 /** What the service says that a report has, when it gets one byte. */
 async function requiredBytes({ url, clock }: TestService, task: Task): Promise<number> {

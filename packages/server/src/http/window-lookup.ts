@@ -1,10 +1,9 @@
 import { LetheError } from "@lethe/core/error";
-import type { Task, WindowState, WindowStatus } from "@lethe/core/message";
+import { phaseOf, type Task, timesOf, type WindowState, type WindowStatus, windowAt } from "@lethe/core/message";
 import type { ServiceClock } from "../clock/clock.ts";
 import type { Database } from "../storage/database.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import { findWindow, refusalsOf, type WindowRow } from "../storage/windows.ts";
-import { phaseOf, timesOf, windowAt } from "../window-time.ts";
 
 /** A window as paths name it. */
 interface At {

@@ -1,3 +1,4 @@
+import { windowAt } from "@lethe/core/message";
 import type { EnrolmentRules, ServiceOptions } from "@lethe/server";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { askToEnrol, enrol, enrolMany, fetchTask, type KnownTask, reportOf, upload } from "../../test/device.ts";
@@ -5,7 +6,6 @@ import { eventually } from "../../test/eventually.ts";
 import { requestCounts } from "../../test/metrics.ts";
 import { expectProblem } from "../../test/problem.ts";
 import { closeByHand, createTask, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
-import { windowAt } from "../window-time.ts";
 
 const WINDOW_SECONDS = EXACT_TASK.ticks * EXACT_TASK.tickSeconds;
 

@@ -1,10 +1,9 @@
-import type { ProblemCode } from "@lethe/core/message";
+import { type ProblemCode, phaseOf } from "@lethe/core/message";
 import type { Logger } from "pino";
 import { createNews } from "../news.ts";
 import type { Database } from "../storage/database.ts";
 import type { TaskRegistry } from "../storage/tasks.ts";
 import type { WindowIdentity } from "../storage/windows.ts";
-import { phaseOf } from "../window-time.ts";
 import { createAdmission, DEFAULT_RULES, type EnrolmentRequest, type EnrolmentRules } from "./admission.ts";
 import { createEnrolment, type Enrolled } from "./enrol.ts";
 import { createNetworkLimit } from "./network-limit.ts";

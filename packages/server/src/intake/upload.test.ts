@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { encodeBase64url, encodeReport, type Release, type Task } from "@lethe/core/message";
+import { encodeBase64url, encodeReport, type Release, type Task, windowAt } from "@lethe/core/message";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type Device,
@@ -17,7 +17,6 @@ import { eventually } from "../../test/eventually.ts";
 import { countedReports } from "../../test/metrics.ts";
 import { expectProblem } from "../../test/problem.ts";
 import { closeByHand, createTask, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
-import { windowAt } from "../window-time.ts";
 
 let service: TestService;
 let window: number;

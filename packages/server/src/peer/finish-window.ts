@@ -1,4 +1,5 @@
 import { LetheError } from "@lethe/core/error";
+import { windowAt } from "@lethe/core/message";
 import { parseSignedShare, parseWindowShare } from "@lethe/core/two-server";
 import { MOST_SECONDS_APART } from "../clock/anchor.ts";
 import { giveUpWindow } from "../release/finish.ts";
@@ -7,7 +8,6 @@ import { findRelease } from "../storage/releases.ts";
 import { hashOfSharedReports } from "../storage/shared-reports.ts";
 import { lockWindow } from "../storage/windows.ts";
 import { makeWindow } from "../tally/windows.ts";
-import { windowAt } from "../window-time.ts";
 import type { HelperParts } from "./helper.ts";
 import { findAgreedWindow, versionOf } from "./helper-window.ts";
 import { decodeFinish } from "./messages.ts";

@@ -1,7 +1,7 @@
 import { LetheError } from "@lethe/core/error";
+import { windowAt } from "@lethe/core/message";
 import { MOST_SECONDS_APART } from "../clock/anchor.ts";
 import { makeWindow, secretOf, windowKeysOf } from "../tally/windows.ts";
-import { windowAt } from "../window-time.ts";
 import type { HelperParts } from "./helper.ts";
 import { findAgreedWindow, MOST_AT_ONCE, unlessOver, versionOf, windowClosed } from "./helper-window.ts";
 import { decodeKeysRequest, encodeKeys } from "./messages.ts";

@@ -1,10 +1,16 @@
-import { type Refused, type Release, releasedMetrics, releasedPrivacy, type Withheld } from "@lethe/core/message";
+import {
+  type Refused,
+  type Release,
+  releasedMetrics,
+  releasedPrivacy,
+  timesOf,
+  type Withheld,
+} from "@lethe/core/message";
 import type { TaskPlan } from "@lethe/core/plan";
 import { INVALID_COUNT_EPSILON, INVALID_COUNT_STANDARD_ERROR } from "@lethe/core/privacy";
 import type { TaskVersion } from "../storage/tasks.ts";
 import type { WindowRow } from "../storage/windows.ts";
 import type { Tally } from "../tally/sealed-tally.ts";
-import { timesOf } from "../window-time.ts";
 
 /** What a closed window is told to the world. */
 export interface ClosedWindow {

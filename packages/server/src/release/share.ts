@@ -1,4 +1,5 @@
 import { sign } from "node:crypto";
+import { timesOf } from "@lethe/core/message";
 import { randomnessFrom } from "@lethe/core/randomness";
 import { encodeSignedShare, encodeWindowShare, type ServerRole, serverNoiseIn } from "@lethe/core/two-server";
 import type { Queryable } from "../storage/database.ts";
@@ -10,7 +11,6 @@ import type { KeyFile } from "../tally/key-file.ts";
 import { openTally } from "../tally/sealed-tally.ts";
 import { aggregateIn } from "../tally/share-tally.ts";
 import { secretOf } from "../tally/windows.ts";
-import { timesOf } from "../window-time.ts";
 import { withhold } from "./release.ts";
 
 /** A window in which this server has counted everything that the other has. */

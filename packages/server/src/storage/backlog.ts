@@ -1,4 +1,4 @@
-import { phaseOf } from "../window-time.ts";
+import { phaseOf } from "@lethe/core/message";
 import type { Queryable } from "./database.ts";
 import { countSpareDevices } from "./devices.ts";
 import type { TaskRegistry } from "./tasks.ts";

@@ -1,11 +1,10 @@
 import { sign } from "node:crypto";
-import { parseManifest, parseSignedManifest, type Task } from "@lethe/core/message";
+import { parseManifest, parseSignedManifest, type Task, windowAt } from "@lethe/core/message";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fetchTask } from "../../test/device.ts";
 import { expectProblem } from "../../test/problem.ts";
 import { asAdmin, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
 import * as schemas from "../http/schemas.ts";
-import { windowAt } from "../window-time.ts";
 import { openKeyFile } from "./key-file.ts";
 
 let service: TestService;

@@ -7,13 +7,14 @@ import {
   resolved,
   type SignedManifest,
   type Task,
+  windowAt,
+  windowSeconds,
 } from "@lethe/core/message";
 import type { Helper } from "../peer/client.ts";
 import { type Database, type Queryable, Unavailable } from "../storage/database.ts";
 import { lockKeyFile } from "../storage/locks.ts";
 import { addTask, layoutsOf, type TaskRegistry, type TaskVersion, taskOf } from "../storage/tasks.ts";
 import { nextUnusedWindow } from "../storage/windows.ts";
-import { windowAt, windowSeconds } from "../window-time.ts";
 import type { KeyFile } from "./key-file.ts";
 
 /** A new version waits until no keys are out for its first window. */

@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { windowAt } from "@lethe/core/message";
 import type { Service, ServiceOptions } from "@lethe/server";
 import { expect, it, onTestFinished } from "vitest";
 import { startService } from "../../dist/service.js";
@@ -8,7 +9,6 @@ import { temporaryFolder } from "../../test/folder.ts";
 import { windowsIn } from "../../test/key-file.ts";
 import { ADMIN_TOKEN, createTask, EXACT_TASK, SILENT } from "../../test/service.ts";
 import { createStore, type Store } from "../../test/store.ts";
-import { windowAt } from "../window-time.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 

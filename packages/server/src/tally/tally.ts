@@ -1,4 +1,5 @@
 import { LetheError } from "@lethe/core/error";
+import { timesOf } from "@lethe/core/message";
 import type { Logger } from "pino";
 import { allOf } from "../all-of.ts";
 import { ClockInDoubt } from "../clock/doubt.ts";
@@ -7,7 +8,6 @@ import type { Helper } from "../peer/client.ts";
 import { eraseWindow, giveUpWindow, releaseWindow } from "../release/finish.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import { closeWindow, isUnreleased, unfinishedWindows, type WindowRow } from "../storage/windows.ts";
-import { timesOf } from "../window-time.ts";
 import { type CountingParts, countReports } from "./counting.ts";
 import { countShared, finishShared, isHopeless, isShared } from "./shared-counting.ts";
 import { fillPool, openWindows } from "./windows.ts";

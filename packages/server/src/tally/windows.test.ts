@@ -1,4 +1,4 @@
-import type { Release, ReleaseOrWithheld, WindowStatus, Withheld } from "@lethe/core/message";
+import { type Release, type ReleaseOrWithheld, type WindowStatus, type Withheld, windowAt } from "@lethe/core/message";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   askToEnrol,
@@ -22,7 +22,6 @@ import {
   type TestService,
 } from "../../test/service.ts";
 import * as schemas from "../http/schemas.ts";
-import { windowAt } from "../window-time.ts";
 
 const TICKS = 4;
 const GRACE = 3;

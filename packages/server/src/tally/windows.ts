@@ -1,5 +1,6 @@
 import { commitToWindowSecret, type Secret } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
+import { windowAt } from "@lethe/core/message";
 import { allOf } from "../all-of.ts";
 import type { Helper } from "../peer/client.ts";
 import { type HelperKeys, packHelperKeys } from "../peer/messages.ts";
@@ -16,7 +17,6 @@ import {
   readWindow,
   type WindowRow,
 } from "../storage/windows.ts";
-import { windowAt } from "../window-time.ts";
 import type { KeyFile } from "./key-file.ts";
 import type { CommittedKeys, IssuedKeys } from "./opening.ts";
 import { sealTally } from "./sealed-tally.ts";
