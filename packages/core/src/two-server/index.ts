@@ -4,7 +4,9 @@ export {
   type AggregatorOptions,
   createAggregator,
   issueShareKeys,
+  type KnownReport,
   prepareReport,
+  type ResumedAggregatorOptions,
 } from "./aggregator.ts";
 export { createPrio3Count, prio3Count } from "./create-prio3-count.ts";
 export { createTwoServerStatistic } from "./create-statistic.ts";
