@@ -1,7 +1,7 @@
 import { parseTask } from "@lethe/core/message";
 import { expect, it } from "vitest";
 import { EXACT_TASK } from "../test/service.ts";
-import { shortened } from "./development.ts";
+import { shortened } from "./tasks/development.ts";
 
 it("in development a day's task runs in seconds, asks the same and can run", () => {
   const task = { ...EXACT_TASK, tickSeconds: 300, ticks: 288, graceSeconds: 86_400, minimumDevices: 1000 };

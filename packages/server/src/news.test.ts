@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createNews } from "./news.ts";
+import { createNews } from "./log/news.ts";
 
 it("what lasts is said once, and again when it was over in between, or after ten minutes", () => {
   let now = 0;

@@ -232,7 +232,7 @@ it("the count of invalid reports begins with noise, anew for every window", asyn
   const keys = openKeyFile(service.keyFile);
   const begun = rows.map(({ name, number, sealed }) => {
     const windowSecret = keys.windowSecret(name, number) ?? secret(new Uint8Array(32));
-    return openTally(windowSecret, sealed).invalid;
+    return openTally(windowSecret, sealed, "sums").invalid;
   });
   keys.close();
   // The likeliest value of the noise has probability tanh(ε/4) = 0.025: at most two values among 12 has less than 1e-12.

@@ -6,7 +6,7 @@ import type { Task } from "@lethe/core/message";
 import { type Randomness, seededRandomnessForTests, uniformBelow } from "@lethe/core/randomness";
 import { decodeTwoServerReport, type ServerRole } from "@lethe/core/two-server";
 import { expect } from "vitest";
-import { digestOf } from "../dist/peer/messages.js";
+import { digestOf } from "../dist/between/messages.js";
 import { openDataFolder } from "../dist/storage/data-folder.js";
 import { eventually } from "./eventually.ts";
 import { createDealer, type FaultyLink, startFaultyLink } from "./faulty-link.ts";

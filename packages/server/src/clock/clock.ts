@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { createNews } from "../news.ts";
+import { createNews } from "../log/news.ts";
 import { databaseTime, findClockMark, storeClockMark } from "../storage/clock-mark.ts";
 import type { Database } from "../storage/database.ts";
 import { anchorAt, anchorHere, readClock } from "./anchor.ts";

@@ -1,16 +1,8 @@
 import { LetheError } from "@lethe/core/error";
-import {
-  DEVICE_BYTES,
-  decodeBase64urlOf,
-  encodeEnrolment,
-  encodeSignedManifest,
-  type SignedPublicKeys,
-  windowAt,
-} from "@lethe/core/message";
+import { DEVICE_BYTES, decodeBase64urlOf, encodeEnrolment, encodeSignedManifest, windowAt } from "@lethe/core/message";
 import { z } from "zod";
 import type { Intake } from "../intake/intake.ts";
-import { unpackHelperKeys } from "../peer/messages.ts";
-import type { SpareDevice } from "../storage/devices.ts";
+import { protocolOf } from "../protocol/protocol.ts";
 import { createWindowFinder } from "../storage/windows.ts";
 import type { ApiParts } from "./api.ts";
 import { type Route, route, textOf } from "./route.ts";
@@ -18,7 +10,6 @@ import * as schemas from "./schemas.ts";
 import type { WindowLookup } from "./window-lookup.ts";
 
 const MOST_ENROLMENT_BYTES = 65_536;
-const ROLE = "tally";
 
 export function manifestRoute({ clock }: ApiParts, { firstVersion, versionIn }: WindowLookup): Route<unknown> {
   return route({
@@ -80,10 +71,10 @@ export function deviceRoutes(
         if (!window) throw new LetheError("no-keys-left", "the window is being prepared: try again in a moment");
         const enrolled = await intake.enrol(window, address);
         metrics.enrolled();
-        const { hash, shared } = versionIn(parameters);
+        const version = versionIn(parameters);
         const { device, uploadToken } = enrolled;
-        const keys = shared ? keysOfBoth(enrolled) : [{ ...enrolled, role: ROLE } as const];
-        return { status: 201, body: encodeEnrolment({ device, uploadToken, manifestHash: hash, keys }) };
+        const keys = protocolOf(version).keysOf(enrolled);
+        return { status: 201, body: encodeEnrolment({ device, uploadToken, manifestHash: version.hash, keys }) };
       },
     }),
     route({
@@ -123,14 +114,6 @@ export function deviceRoutes(
         return { status: receipt === "stored" ? 201 : 200 };
       },
     }),
-  ];
-}
-
-function keysOfBoth({ publicKeys: packed, signature }: SpareDevice): SignedPublicKeys[] {
-  const { leaderKeys, ...helper } = unpackHelperKeys(packed);
-  return [
-    { role: "leader", publicKeys: leaderKeys, signature },
-    { role: "helper", ...helper },
   ];
 }
 

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { within } from "../async/within.ts";
 import type { Receipt } from "../intake/upload.ts";
 import type { Backlog } from "../storage/backlog.ts";
-import { within } from "../within.ts";
 
 /** What an operator watches. No label ever holds a device id, an address, or anything found by opening a report. */
 export interface Metrics {

@@ -1,7 +1,7 @@
 import { LetheError } from "@lethe/core/error";
 import type { FastifyInstance } from "fastify";
 import { ClockInDoubt } from "../clock/doubt.ts";
-import { HelperUnavailable } from "../peer/client.ts";
+import { HelperUnavailable } from "../leader/client.ts";
 import { Unavailable } from "../storage/database.ts";
 import type { Metrics } from "./metrics.ts";
 

@@ -1,7 +1,7 @@
 import type { Lost, Problem, Release, ReleaseOrWithheld, Task, WindowStatus, Withheld } from "@lethe/core/message";
 import { DEFAULT_HIDES, MOST_TICKS } from "@lethe/core/statistic";
 import { z } from "zod";
-import { OPERATIONS, type Operation } from "../peer/operation.ts";
+import { OPERATIONS, type Operation } from "../between/operation.ts";
 
 /** The shapes of what goes over HTTP, for checking parameters and for the OpenAPI description. */
 const whole = z.int().min(0);

@@ -1,6 +1,6 @@
 import { type ProblemCode, phaseOf } from "@lethe/core/message";
 import type { Logger } from "pino";
-import { createNews } from "../news.ts";
+import { createNews } from "../log/news.ts";
 import type { Database } from "../storage/database.ts";
 import type { TaskRegistry } from "../storage/tasks.ts";
 import type { WindowIdentity } from "../storage/windows.ts";

@@ -1,4 +1,4 @@
-import { createTurns } from "../in-turn.ts";
+import { createTurns } from "../async/in-turn.ts";
 import { type Database, DatabaseUnavailable } from "../storage/database.ts";
 import { addRefusals } from "../storage/windows.ts";
 

@@ -1,7 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
-import { decodeReport } from "@lethe/core/message";
-import { decodeTwoServerReport } from "@lethe/core/two-server";
+import { protocolOf } from "../protocol/protocol.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import { type Arrival, addReports, findSenders, type Sender } from "../storage/reports.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
@@ -41,8 +40,7 @@ export function createUpload(database: Database): {
   return {
     isBusy,
     upload: async ({ window, task, device, token, body }) => {
-      if (task.shared) decodeTwoServerReport(task.shared, task.hash, body);
-      else decodeReport(task.layout, task.hash, body);
+      protocolOf(task).requireReport(body);
       const tokenHash = hashOf(token);
       const receipt = await submit({ windowId: window.id, device, tokenHash, body });
       if (receipt instanceof LetheError) throw receipt;

@@ -1,10 +1,10 @@
 import type { Manifest, Task } from "@lethe/core/message";
 import { describe, expect, it } from "vitest";
 import { SHARED_TASK } from "../../test/two-servers.ts";
-import { shortened } from "../development.ts";
+import { requireAgreed, requireNoDevelopmentTask } from "../helper/agreed-task.ts";
 import type { Queryable } from "../storage/database.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
-import { requireAgreed, requireNoDevelopmentTask } from "./agreed-task.ts";
+import { shortened } from "../tasks/development.ts";
 
 const TASK: Task = { ...SHARED_TASK, tickSeconds: 300, ticks: 288, minimumDevices: 1000 };
 const SAYS = "the helper has agreed to a version 1 of shared that says something else: ";

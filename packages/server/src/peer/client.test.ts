@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import { createHelperClient, HelperUnavailable } from "./client.ts";
+import { createHelperClient, HelperUnavailable } from "../leader/client.ts";
 
 const servers: Server[] = [];
 afterEach(() => {

@@ -9,7 +9,7 @@ import {
   sealAnswer,
   sealRefusal,
   sealRequest,
-} from "./envelope.ts";
+} from "../between/envelope.ts";
 
 const SECRET = "a secret that leader and helper share, and nobody else";
 const WHAT = "job editor-health 7";

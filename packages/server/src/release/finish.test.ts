@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { eraseWindow } from "../../dist/release/finish.js";
+import { eraseWindow } from "../../dist/release/erase.js";
 import type { Database } from "../../dist/storage/database.js";
 import { claimErasure, readWindow, type WindowRow } from "../../dist/storage/windows.js";
 import type { KeyFile } from "../../dist/tally/key-file.js";

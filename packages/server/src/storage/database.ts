@@ -54,7 +54,13 @@ export class OutOfSpace extends Unavailable {
   }
 }
 
-/** On a connection that nobody else uses meanwhile. */
+/** Resolves if the database answers. */
+export async function ping(database: Queryable): Promise<true> {
+  await database.query("SELECT 1");
+  return true;
+}
+
+/** Runs a transaction on a connection that nobody else uses meanwhile. */
 export async function runTransaction<T>(
   connection: Queryable,
   use: (transaction: Queryable) => Promise<T>,

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
-import { createTurns } from "../in-turn.ts";
+import { createTurns } from "../async/in-turn.ts";
 import { SESSION_SETTINGS, type SqlValue } from "./database.ts";
 import { executeMessage, prepareMessage, readColumns, readRows, type Statement } from "./pglite-protocol.ts";
 

@@ -2,7 +2,7 @@ import { open, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { LetheError } from "@lethe/core/error";
-import { createTurns } from "../in-turn.ts";
+import { createTurns } from "../async/in-turn.ts";
 import { type Database, DatabaseUnavailable, isPacked, OutOfSpace, runTransaction, type SqlValue } from "./database.ts";
 import type { Answer, Question } from "./pglite-thread.ts";
 import { type Patience, watchThread } from "./thread-watch.ts";

@@ -104,3 +104,8 @@ export async function endLeases(database: Queryable): Promise<void> {
   await database.query("UPDATE uncounted SET lease = NULL, leased_until = NULL WHERE lease IS NOT NULL");
   await database.query("UPDATE windows SET erasing_by = NULL, erasing_until = NULL WHERE erasing_by IS NOT NULL");
 }
+
+/** Whether a window has reports that are not counted. */
+export async function hasUncounted(database: Queryable, windowId: number): Promise<boolean> {
+  return (await database.query("SELECT 1 FROM uncounted WHERE window_id = $1 LIMIT 1", [windowId])).length > 0;
+}

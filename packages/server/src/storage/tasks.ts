@@ -10,21 +10,30 @@ import {
   type TaskLayout,
 } from "@lethe/core/message";
 import { type TwoServerLayout, twoServerLayoutOf, twoServerReportBytes } from "@lethe/core/two-server";
-import { createTurns } from "../in-turn.ts";
+import { createTurns } from "../async/in-turn.ts";
 import type { Database, Queryable } from "./database.ts";
 
-/** One version of a task, as it runs. */
-export interface TaskVersion {
+/** What every version of a task has, whether one server counts its reports or two. */
+interface AnyTaskVersion {
   readonly id: number;
   readonly manifest: Manifest;
   readonly signed: SignedManifest;
   readonly hash: Uint8Array;
-  /** Of one server; empty for two. */
-  readonly layout: TaskLayout;
-  /** Of two servers. */
-  readonly shared?: TwoServerLayout;
-  readonly reportBytes: number;
 }
+
+/** How the reports of a task are laid out. `mode` is the manifest's; only `protocol/` decides by it. */
+export type ReportLayout =
+  | { readonly mode: "one-server"; readonly layout: TaskLayout; readonly reportBytes: number }
+  | { readonly mode: "two-server"; readonly layout: TwoServerLayout; readonly reportBytes: number };
+
+/** One version of a task, as it runs. */
+export type TaskVersion = AnyTaskVersion & ReportLayout;
+
+/** A version of a task whose reports one server opens. */
+export type OneServerTask = Extract<TaskVersion, { mode: "one-server" }>;
+
+/** A version of a task whose reports a leader and a helper open together, one half each. */
+export type TwoServerTask = Extract<TaskVersion, { mode: "two-server" }>;
 
 /** All tasks, in memory. They never change, and are few; new ones are found by `refresh`. */
 export interface TaskRegistry {
@@ -64,6 +73,29 @@ export async function addTask(
     [task.name, task.version, task.fromWindow, task.manifest, task.signature],
   );
   return added.length > 0;
+}
+
+/** Removes a version under which no window was ever opened, unless it has this very manifest. */
+export async function removeUnusedTask(
+  transaction: Queryable,
+  name: string,
+  version: number,
+  manifest: string,
+): Promise<void> {
+  await transaction.query(
+    `DELETE FROM tasks WHERE name = $1 AND version = $2 AND manifest <> $3
+     AND NOT EXISTS (SELECT 1 FROM windows WHERE task_id = tasks.id)`,
+    [name, version, manifest],
+  );
+}
+
+/** The manifest of a version, as the database has it now. */
+export async function findManifest(transaction: Queryable, name: string, version: number): Promise<string | undefined> {
+  const [row] = await transaction.query<{ manifest: string }>(
+    "SELECT manifest FROM tasks WHERE name = $1 AND version = $2",
+    [name, version],
+  );
+  return row?.manifest;
 }
 
 /** The version that a window runs under, as the database has it now. */
@@ -112,7 +144,7 @@ export function createTaskRegistry(
       manifest,
       signed: row,
       hash: manifestHash(row.manifest),
-      ...layoutsOf(manifest),
+      ...reportLayoutOf(manifest),
     };
     byId.set(id, version);
     const versions = [...(tasks.get(row.name) ?? []), version];
@@ -142,14 +174,14 @@ export function createTaskRegistry(
   };
 }
 
-/** What follows from a task for the messages of its devices. */
-export function layoutsOf(task: Task): Pick<TaskVersion, "layout" | "shared" | "reportBytes"> {
+/** The layout of a task's reports, and their size, which is the same for all. */
+export function reportLayoutOf(task: Task): ReportLayout {
   if (task.mode === "two-server") {
-    const shared = twoServerLayoutOf(task);
-    return { layout: [], shared, reportBytes: twoServerReportBytes(shared) };
+    const layout = twoServerLayoutOf(task);
+    return { mode: "two-server", layout, reportBytes: twoServerReportBytes(layout) };
   }
   const layout = layoutOf(task);
-  return { layout, reportBytes: reportBytes(layout) };
+  return { mode: "one-server", layout, reportBytes: reportBytes(layout) };
 }
 
 /** What both operators agree about; the rest is the leader's to say. */

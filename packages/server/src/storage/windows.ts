@@ -6,9 +6,9 @@ export interface WindowRow {
   readonly taskId: number;
   readonly name: string;
   readonly number: number;
-  readonly state: "collecting" | "closed" | "released" | "not-enough" | "lost";
+  readonly state: "collecting" | "closed" | WindowOutcome;
   readonly commitment: Uint8Array;
-  /** Of a leader: to the helper's secret, since the helper made keys for this window. */
+  /** At a leader: a commitment to the helper's secret, once the helper has made keys for this window. */
   readonly helperCommitment: Uint8Array | null;
   readonly enrolled: number;
   readonly received: number;
@@ -116,7 +116,18 @@ export async function closeWindow(database: Queryable, id: number): Promise<bool
   return rows.length > 0;
 }
 
-/** Whether this one erases the window's rows, for so long: nobody else does, or who did is dead. */
+/** How a window can end. `lost` means that nobody can ever open its reports. */
+export type WindowOutcome = "released" | "not-enough" | "lost";
+
+/** Notes how a window ended, in the transaction that stores what is published about it. */
+export async function endWindow(transaction: Queryable, id: number, outcome: WindowOutcome): Promise<void> {
+  await transaction.query("UPDATE windows SET state = $2 WHERE id = $1", [id, outcome]);
+}
+
+/**
+ * Whether the caller may erase the window's rows for this many seconds: nobody else is erasing them, or the process that was has not
+ * renewed its claim.
+ */
 export async function claimErasure(
   database: Queryable,
   id: number,
@@ -130,10 +141,6 @@ export async function claimErasure(
     [id, eraser, seconds],
   );
   return rows.length > 0;
-}
-
-export async function markErased(database: Queryable, id: number): Promise<void> {
-  await database.query("UPDATE windows SET erased = true WHERE id = $1", [id]);
 }
 
 export async function refusalsOf(database: Queryable, windowId: number): Promise<Refused> {

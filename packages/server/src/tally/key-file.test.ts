@@ -25,7 +25,7 @@ vi.mock("node:fs", async (importOriginal) => {
 });
 
 const newPath = (): string => join(temporaryFolder(), "keys.json");
-const share = (path: string): KeyFile => openKeyFile(path, { shared: true });
+const share = (path: string): KeyFile => openKeyFile(path, { severalProcesses: true });
 const built = fileURLToPath(new URL("../../dist/tally/key-file.js", import.meta.url));
 
 /** Why it cannot be opened; the reason never quotes a secret that is in the file. */
@@ -340,7 +340,7 @@ describe("a key file that several share", () => {
     const stays = encodeBase64url(reader.openWindow("stays", 0).reveal());
     const program = `
       import { openKeyFile } from ${JSON.stringify(built)};
-      const keyFile = openKeyFile(${JSON.stringify(path)}, { shared: true });
+      const keyFile = openKeyFile(${JSON.stringify(path)}, { severalProcesses: true });
       console.log("opened");
       for (let window = 0; window < 500; window++) {
         keyFile.openWindow("comes and goes", window);

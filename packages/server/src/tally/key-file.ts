@@ -64,10 +64,10 @@ interface Content {
 const fresh = (): Uint8Array => new Uint8Array(randomBytes(WINDOW_SECRET_BYTES));
 const nameOf = (task: string, window: number): string => `${task}/${window}`;
 
-/** For this process alone, or for others, too, that open it as `shared`. One that is not there is made, if that is wanted. */
+/** Opens a key file, for this process alone, or for `severalProcesses` that all say so. One that is not there is made, if that is wanted. */
 export function openKeyFile(
   path: string,
-  { shared = false, create = true }: { readonly shared?: boolean; readonly create?: boolean } = {},
+  { severalProcesses = false, create = true }: { readonly severalProcesses?: boolean; readonly create?: boolean } = {},
 ): KeyFile {
   const lock = lockFor(path);
   try {
@@ -81,8 +81,8 @@ export function openKeyFile(
       const content = { operator: secret(fresh()), chain: secret(fresh()), database: undefined, windows: new Map() };
       atStart(path, () => save(path, content));
     }
-    const keyFile = keyFileOf(path, shared ? undefined : lock);
-    if (shared) lock.release();
+    const keyFile = keyFileOf(path, severalProcesses ? undefined : lock);
+    if (severalProcesses) lock.release();
     return keyFile;
   } catch (error) {
     lock.release();

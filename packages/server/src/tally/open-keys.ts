@@ -1,21 +1,19 @@
 import { createPublicKey, type KeyObject, randomBytes, verify } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
 import { decodeOperatorKey, encodeBase64url, type SignedManifest } from "@lethe/core/message";
-import { giveUpWindow } from "../release/finish.ts";
 import type { Database } from "../storage/database.ts";
 import { lockKeyFile } from "../storage/locks.ts";
 import { claimDatabaseId, claimForOperator, findOperator } from "../storage/operator.ts";
-import type { TaskRegistry } from "../storage/tasks.ts";
-import { findWindow, isUnreleased, unfinishedWindows } from "../storage/windows.ts";
+import { findWindow, isUnreleased } from "../storage/windows.ts";
 import { type KeyFile, openKeyFile } from "./key-file.ts";
-import { findSecret, secretOf } from "./windows.ts";
 
 /** The key file, which must belong to the database; or to none, and then belongs to this one from now on. */
 export async function openKeys(
   database: Database,
   path: string,
   options: {
-    readonly shared: boolean;
+    /** Whether other processes use the key file, too: those on the same PostgreSQL database. */
+    readonly severalProcesses: boolean;
     /** The database is new though the key file belongs to another, which is given up. */
     readonly isNewDatabase: boolean;
   },
@@ -42,7 +40,7 @@ const ID_BYTES = 16;
 function claim(
   database: Database,
   path: string,
-  { shared, isNewDatabase }: { readonly shared: boolean; readonly isNewDatabase: boolean },
+  { severalProcesses, isNewDatabase }: { readonly severalProcesses: boolean; readonly isNewDatabase: boolean },
 ): Promise<{ readonly keyFile: KeyFile; readonly id: string }> {
   return database.transaction(async (transaction) => {
     await lockKeyFile(transaction);
@@ -50,7 +48,7 @@ function claim(
     if (isNewDatabase && !isFirst) {
       throw new LetheError("bad-database", "this database is in use already: start without --new-database");
     }
-    const opened = openKeyFile(path, { shared, create: isFirst });
+    const opened = openKeyFile(path, { severalProcesses, create: isFirst });
     try {
       if (isNewDatabase) for (const { task, window } of opened.windows()) opened.destroyWindow(task, window);
       else if (isFirst) requireUnused(opened, path);
@@ -92,21 +90,6 @@ function belongsElsewhere(path: string): LetheError {
     `the key file ${path} belongs to another database than this one: use the two together that belong together; a key ` +
       "file serves one database only",
   );
-}
-
-/** Windows that cannot be opened are given up, if that is wanted; else they keep the service from starting. */
-export async function requireSecrets(
-  { database, tasks, now }: { readonly database: Database; readonly tasks: TaskRegistry; readonly now: () => number },
-  keyFile: KeyFile,
-  abandonLostWindows: boolean,
-): Promise<void> {
-  for (const window of await unfinishedWindows(database)) {
-    if (!isUnreleased(window)) continue;
-    const task = tasks.byId(window.taskId);
-    if (task && abandonLostWindows && !findSecret(keyFile, window)) {
-      await giveUpWindow(database, task, window, Math.floor(now()));
-    } else await secretOf(database, keyFile, window);
-  }
 }
 
 /** What is in the database may come from whoever can write to it. */

@@ -1,0 +1,89 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { LetheError, type LetheErrorCode } from "@lethe/core/error";
+import { MOST_SECONDS_APART } from "../clock/anchor.ts";
+
+/**
+ * What leader and helper say to each other, authenticated both ways with the secret that they share: a request is bound to what it asks and when, an answer
+ * to its request. Who has no secret can neither ask nor answer; what is repeated within the time allowed asks for what was done already.
+ */
+const MAC_BYTES = 32;
+const TIME_BYTES = 8;
+const [ANSWERED, REFUSED] = [0, 1] as const;
+
+export interface LeaderRequest {
+  readonly payload: Uint8Array;
+  readonly mac: Uint8Array;
+  /** The other's clock, Unix seconds. */
+  readonly at: number;
+}
+
+function macOf(secret: string, label: string, ...parts: readonly Uint8Array[]): Uint8Array {
+  const hmac = createHmac("sha256", secret).update(`${label}\n`);
+  for (const part of parts) hmac.update(part);
+  return hmac.digest();
+}
+
+/** `operation` says what is asked, of which task and window. */
+export function sealRequest(secret: string, operation: string, now: number, payload: Uint8Array): Uint8Array {
+  const time = Buffer.alloc(TIME_BYTES);
+  time.writeDoubleLE(now);
+  return Buffer.concat([time, macOf(secret, `lethe peer request ${operation}`, time, payload), payload]);
+}
+
+export function openRequest(secret: string, operation: string, bytes: Uint8Array): LeaderRequest {
+  const time = bytes.subarray(0, TIME_BYTES);
+  const mac = bytes.subarray(TIME_BYTES, TIME_BYTES + MAC_BYTES);
+  const payload = bytes.subarray(TIME_BYTES + MAC_BYTES);
+  const expected = macOf(secret, `lethe peer request ${operation}`, time, payload);
+  if (mac.length !== MAC_BYTES || !timingSafeEqual(mac, expected)) {
+    throw new LetheError("unauthorized", "this takes the secret that leader and helper share");
+  }
+  return { payload, mac, at: Buffer.from(time).readDoubleLE() };
+}
+
+export function requireSameTime({ at }: LeaderRequest, now: number): void {
+  const apart = Math.round(at - now);
+  if (Math.abs(apart) <= MOST_SECONDS_APART) return;
+  const how = apart > 0 ? "ahead of" : "behind";
+  throw new LetheError(
+    "clocks-apart",
+    `the leader's clock is ${Math.abs(apart)} seconds ${how} the helper's: set both`,
+  );
+}
+
+export function macOfRequest(sealed: Uint8Array): Uint8Array {
+  return sealed.subarray(TIME_BYTES, TIME_BYTES + MAC_BYTES);
+}
+
+export function sealAnswer(secret: string, requestMac: Uint8Array, payload: Uint8Array): Uint8Array {
+  return seal(secret, requestMac, ANSWERED, payload);
+}
+
+/** A refusal is authenticated too: what a leader does about it must not depend on who stands between. */
+export function sealRefusal(secret: string, requestMac: Uint8Array, { code, message }: LetheError): Uint8Array {
+  return seal(secret, requestMac, REFUSED, Buffer.from(JSON.stringify({ code, message })));
+}
+
+function seal(secret: string, requestMac: Uint8Array, kind: number, payload: Uint8Array): Uint8Array {
+  const head = Uint8Array.of(kind);
+  return Buffer.concat([head, macOf(secret, "lethe peer answer", requestMac, head, payload), payload]);
+}
+
+/** Throws the refusal, if it is one. */
+export function openAnswer(secret: string, requestMac: Uint8Array, bytes: Uint8Array): Uint8Array {
+  const head = bytes.subarray(0, 1);
+  const mac = bytes.subarray(1, 1 + MAC_BYTES);
+  const payload = bytes.subarray(1 + MAC_BYTES);
+  if (
+    mac.length !== MAC_BYTES ||
+    !timingSafeEqual(mac, macOf(secret, "lethe peer answer", requestMac, head, payload))
+  ) {
+    throw new LetheError("unauthorized", "the answer is not the helper's");
+  }
+  if (head[0] === ANSWERED) return payload;
+  const { code, message } = JSON.parse(Buffer.from(payload).toString("utf8")) as {
+    code: LetheErrorCode;
+    message: string;
+  };
+  throw new LetheError(code, message);
+}
