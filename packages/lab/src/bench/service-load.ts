@@ -12,7 +12,7 @@ import {
   type Task,
 } from "@lethe/core/message";
 import { windowFor } from "../fleet.ts";
-import { inParallel } from "../in-parallel.ts";
+import { inParallel } from "../parallel/in-parallel.ts";
 import type { Load, LoadResult } from "./load-client.ts";
 
 const COUNTERS = 1000;

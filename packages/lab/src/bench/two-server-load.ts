@@ -22,7 +22,7 @@ import {
   twoServerLayoutOf,
   wrapReport,
 } from "@lethe/core/two-server";
-import { inParallel } from "../in-parallel.ts";
+import { inParallel } from "../parallel/in-parallel.ts";
 import { countingRate, enrolAll, type Lethe, TASK as ONE_SERVER_TASK, startLethe, TOKEN } from "./service-load.ts";
 import type { Measurement } from "./stopwatch.ts";
 
