@@ -1,0 +1,233 @@
+import { serverNoiseSigma, sigmaFor } from "@lethe/core/privacy";
+import {
+  type Randomness,
+  randomnessFrom,
+  seededRandomnessForTests,
+  uniformBelow,
+  withBufferedRandomness,
+} from "@lethe/core/randomness";
+import {
+  bucketOf,
+  type HistogramMechanismName,
+  MEAN_DELTA,
+  type Recorder,
+  type SchemeName,
+  type StatisticBytes,
+  type StatisticSpec,
+} from "@lethe/core/statistic";
+import type { NoiseSource, TwoServerSpec } from "@lethe/core/two-server";
+import { bytesFrom } from "../randomness/bytes-from.ts";
+import { oneServer, type SimulatedServers, twoServers } from "./servers.ts";
+
+export interface SimulationOptions {
+  readonly statistic: StatisticSpec["statistic"];
+  /** One server if absent. */
+  readonly mode?: "one-server" | "two-server";
+  /** Of two servers: who adds it. The servers for a mean, else the devices, if absent. */
+  readonly noise?: NoiseSource;
+  /** Of one server. Two servers' shares are under ElGamal. */
+  readonly scheme: SchemeName;
+  readonly devices: number;
+  readonly ticks: number;
+  /** How many writes the window allows besides those of ticks; no device makes one. 0 if absent. */
+  readonly hides?: number;
+  /** Of lattice histograms and means: how many events between two writes are counted. 1 if absent. */
+  readonly eventsPerTick?: number;
+  /** In each tick each device has one event per metric with this probability. */
+  readonly rate: number;
+  readonly localEpsilon: number;
+  readonly metrics: number;
+  readonly edges: readonly number[];
+  readonly mechanism?: HistogramMechanismName;
+  readonly limit: number;
+  /** For a mean, and for noise of the servers: taken from localEpsilon, at δ = 10⁻⁶, if absent. */
+  readonly sigma?: number;
+  readonly seed?: string;
+}
+
+/** One entry per metric, per bucket, or one. */
+export interface SimulationResult {
+  readonly statistic: StatisticSpec["statistic"];
+  /** Of two servers. */
+  readonly mode?: "two-server";
+  readonly noise?: NoiseSource;
+  readonly scheme: SchemeName;
+  readonly mechanism: string;
+  readonly devices: number;
+  /** If they were asked for. */
+  readonly hides?: number;
+  readonly eventsPerTick?: number;
+  readonly valid: number;
+  readonly rejected: number;
+  readonly truth: readonly number[];
+  readonly estimate: readonly number[];
+  readonly consistent: readonly number[];
+  readonly standardError: readonly number[];
+  readonly interval: readonly (readonly [number, number])[];
+  readonly localEpsilon: number;
+  /** The report as it is uploaded, header included. */
+  readonly bytes: StatisticBytes;
+  /** Medians per call; opening is what all servers do for a report. */
+  readonly microseconds: {
+    readonly record: number;
+    readonly write: number;
+    readonly seal: number;
+    readonly open: number;
+  };
+}
+
+/**
+ * A fleet of devices and their servers in one process: real keys, the real state machines, a write in every tick, real
+ * reports, opened with the derived keys. Nothing is left out but the network and the disk.
+ */
+export async function simulate(
+  options: SimulationOptions,
+  progress: (share: number) => void = () => {},
+): Promise<SimulationResult> {
+  const random =
+    options.seed === undefined ? randomnessFrom(globalThis.crypto) : seededRandomnessForTests(options.seed);
+  const spec = options.mode === "two-server" ? twoServerSpecOf(options) : specOf(options);
+  const servers = "noise" in spec ? await twoServers(spec, random) : oneServer(options.scheme, spec, random);
+  const stopwatch = createStopwatch();
+
+  progress(0);
+  let valid = 0;
+  let truth: number[] | undefined;
+  for (let i = 0; i < options.devices; i++) {
+    const device = bytesFrom(random, 16);
+    const recorder = servers.enrol(device);
+    const { counts, stored } = liveThroughWindow(options, recorder, random, stopwatch);
+    const sent = await stopwatch.timeAsync("seal", () => servers.send(device, recorder.seal(stored)));
+    const isValid = await stopwatch.timeAsync("open", () => servers.receive(device, sent));
+    if (isValid) valid++;
+    truth = addTo(truth, trueAnswers(options, counts));
+    progress((i + 1) / options.devices);
+  }
+  const result = summarize(options, servers, valid, truth ?? [], stopwatch.medians());
+  return "noise" in spec ? { ...result, mode: "two-server", scheme: "elgamal", noise: spec.noise } : result;
+}
+
+function specOf(options: SimulationOptions): StatisticSpec {
+  const { statistic, ticks, hides = 0, eventsPerTick = 1, localEpsilon, metrics, edges, mechanism, limit } = options;
+  if (statistic === "occurrence") {
+    return { statistic, ticks, hides, localEpsilons: new Array<number>(metrics).fill(localEpsilon) };
+  }
+  const room = { ticks, hides, eventsPerTick };
+  if (statistic === "histogram") return { statistic, ...room, edges, localEpsilon, ...(mechanism && { mechanism }) };
+  return { statistic, ...room, limit, sigma: options.sigma ?? sigmaFor(localEpsilon, MEAN_DELTA, limit) };
+}
+
+function twoServerSpecOf(options: SimulationOptions): TwoServerSpec {
+  const { statistic, ticks, hides = 0, localEpsilon, metrics, edges, limit } = options;
+  const noise = options.noise ?? (statistic === "mean" ? "servers" : "device");
+  if (noise === "device") {
+    const spec = specOf(options);
+    if (spec.statistic === "mean") throw new RangeError("a mean of two servers has its noise at the servers");
+    return { ...spec, noise };
+  }
+  const sigma = options.sigma ?? serverNoiseSigma({ statistic, limit }, localEpsilon, MEAN_DELTA);
+  const common = { noise, ticks, hides } as const;
+  if (statistic === "occurrence") return { statistic, ...common, sigmas: new Array<number>(metrics).fill(sigma) };
+  if (statistic === "histogram") return { statistic, ...common, edges, sigma };
+  return { statistic, ...common, limit, sigma };
+}
+
+/** Ticks with events and writes. */
+function liveThroughWindow(
+  { ticks, metrics, rate }: SimulationOptions,
+  recorder: Recorder,
+  random: Randomness,
+  stopwatch: Stopwatch,
+): { counts: number[]; stored: Uint8Array } {
+  const RESOLUTION = 2 ** 32;
+  const counts = new Array<number>(metrics).fill(0);
+  let stored: Uint8Array | undefined;
+  withBufferedRandomness(random, (events) => {
+    for (let tick = 0; tick < ticks; tick++) {
+      for (let metric = 0; metric < metrics; metric++) {
+        if (uniformBelow(events, RESOLUTION) >= rate * RESOLUTION) continue;
+        counts[metric] = (counts[metric] as number) + 1;
+        stopwatch.time("record", () => recorder.record(metric));
+      }
+      stored = stopwatch.time("write", () => recorder.write());
+    }
+  });
+  return { counts, stored: stored as Uint8Array };
+}
+
+/** What this device adds to the truth. */
+function trueAnswers({ statistic, limit, edges }: SimulationOptions, counts: readonly number[]): number[] {
+  const [count] = counts as [number];
+  if (statistic === "occurrence") return counts.map((events) => Math.min(events, 1));
+  if (statistic === "mean") return [Math.min(count, limit)];
+  return edges.map((_, bucket) => Number(bucket === bucketOf(edges, count)));
+}
+
+function summarize(
+  { statistic, scheme, devices, hides, eventsPerTick }: SimulationOptions,
+  { estimates: server, bytes, sums }: SimulatedServers,
+  valid: number,
+  truth: readonly number[],
+  microseconds: SimulationResult["microseconds"],
+): SimulationResult {
+  const estimates = server.estimate(sums(), devices);
+  const raw = estimates.map(({ estimate }) => estimate);
+  return {
+    statistic,
+    scheme,
+    mechanism: server.mechanism,
+    devices,
+    ...(hides !== undefined && { hides }),
+    ...(eventsPerTick !== undefined && { eventsPerTick }),
+    valid,
+    rejected: devices - valid,
+    truth: statistic === "mean" ? truth.map((sum) => sum / devices) : truth,
+    estimate: raw,
+    consistent: server.consistent(raw, devices),
+    standardError: estimates.map(({ standardError }) => standardError),
+    interval: estimates.map(({ interval }) => interval),
+    localEpsilon: server.localEpsilon(),
+    bytes,
+    microseconds,
+  };
+}
+
+function addTo(sums: number[] | undefined, values: readonly number[]): number[] {
+  return values.map((value, i) => value + (sums?.[i] ?? 0));
+}
+
+type Call = keyof SimulationResult["microseconds"];
+interface Stopwatch {
+  time<T>(call: Call, task: () => T): T;
+  timeAsync<T>(call: Call, task: () => Promise<T>): Promise<T>;
+  medians(): SimulationResult["microseconds"];
+}
+
+function createStopwatch(): Stopwatch {
+  const SAMPLES = 10_000;
+  const times: Record<Call, number[]> = { record: [], write: [], seal: [], open: [] };
+  const median = (samples: number[]): number => samples.sort((a, b) => a - b)[Math.floor(samples.length / 2)] ?? 0;
+  const note = (call: Call, start: number): void => {
+    if (times[call].length < SAMPLES) times[call].push(1000 * (performance.now() - start));
+  };
+  return {
+    time: (call, task) => {
+      const start = performance.now();
+      const result = task();
+      note(call, start);
+      return result;
+    },
+    timeAsync: async (call, task) => {
+      const start = performance.now();
+      const result = await task();
+      note(call, start);
+      return result;
+    },
+    medians: () => ({
+      record: median(times.record),
+      write: median(times.write),
+      seal: median(times.seal),
+      open: median(times.open),
+    }),
+  };
+}
