@@ -103,8 +103,7 @@ function agreementRoutes({ add, withdraw }: Agreements, requireRoom: () => void)
     before: requireRoom,
     handle: async ({ body }) => {
       const asked = parseTask(textOf(body));
-      const { task, version, mode } = asked;
-      if (mode !== "two-server") throw new LetheError("bad-task", "mode is two-server where there is a helper");
+      const { task, version } = asked;
       const terms = await add(asked);
       if (terms) return json(200, { task, version, terms });
       throw new LetheError(

@@ -5,7 +5,7 @@ import { fetchTask } from "../../test/device.ts";
 import { expectProblem } from "../../test/problem.ts";
 import { asAdmin, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
 import * as schemas from "../http/schemas.ts";
-import { openKeyFile } from "./key-file.ts";
+import { openKeyFile } from "../tally/key-file.ts";
 
 let service: TestService;
 

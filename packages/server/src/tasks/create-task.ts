@@ -14,7 +14,7 @@ import { lockKeyFile } from "../storage/locks.ts";
 import { addTask, reportLayoutOf, type TaskRegistry, type TaskVersion, taskOf } from "../storage/tasks.ts";
 import { nextUnusedWindow } from "../storage/windows.ts";
 import type { KeyFile } from "../tally/key-file.ts";
-import type { TaskServers } from "./task-servers.ts";
+import { requireMode, type TaskServers } from "./task-servers.ts";
 
 /** A new version waits until no keys are out for its first window. */
 const WINDOWS_AHEAD = 2;
@@ -44,7 +44,7 @@ export interface CreatedTask {
  */
 export async function createTask(parts: CreateTaskParts, task: Task): Promise<CreatedTask> {
   const { database, tasks, keyFile, url, now, servers } = parts;
-  if (task.mode !== servers.mode) throw new LetheError("bad-task", servers.wrongMode);
+  requireMode(task, servers.mode, servers.wrongMode);
   await tasks.refresh();
   const versions = tasks.versions(task.task);
   const same = versions.find(({ manifest }) => manifest.version === task.version);

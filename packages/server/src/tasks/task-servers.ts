@@ -13,6 +13,11 @@ export interface TaskServers {
   propose(task: Task, signed: SignedManifest): Promise<void>;
 }
 
+/** Throws unless a task has the mode of this service. */
+export function requireMode(task: Task, mode: Task["mode"], otherwise: string): void {
+  if (task.mode !== mode) throw new LetheError("bad-task", otherwise);
+}
+
 /** A service that counts alone. */
 export const ONE_SERVER: TaskServers = {
   mode: "one-server",
