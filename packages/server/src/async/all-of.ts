@@ -1,4 +1,4 @@
-/** All results, or the first failure, but not before all have ended: nothing runs on behind the caller's back. */
+/** All results, or the first failure, but only after all promises have settled: nothing goes on unnoticed. */
 export async function allOf<T>(tasks: readonly Promise<T>[]): Promise<T[]> {
   const settled = await Promise.allSettled(tasks);
   return settled.map((outcome) => {

@@ -1,4 +1,4 @@
-/** What a promise gives, or undefined if it has not settled in so many milliseconds; then nobody hears of it any more. */
+/** The value of a promise, or undefined if it has not settled within `milliseconds`; what it does later is ignored. */
 export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<undefined>((resolve) => {

@@ -1,3 +1,9 @@
+/**
+ * The helper of two servers. It does little by itself: it answers its leader, whose requests decide when the helper's windows
+ * open, count and close. This folder may import `between`, `protocol`, `release`, `rounds`, `tally`, `tasks`, `clock` and
+ * `storage`, never `leader`. Start reading here: every answer has its own file, and `verify-reports.ts` is the one that counts.
+ */
+
 import type { Logger } from "pino";
 import type { Operation } from "../between/operation.ts";
 import type { OtherServer } from "../between/other-server.ts";
@@ -11,11 +17,7 @@ import { issueKeys } from "./issue-keys.ts";
 import { takeTask } from "./take-task.ts";
 import { verifyReports } from "./verify-reports.ts";
 
-/**
- * This folder is the helper of two servers. It does nothing by itself but erase: it answers its leader, and what the leader asks decides when its
- * windows open, count and close. It may import `between`, `release`, `rounds`, `tally` and `storage`, never `leader`. Start reading here: each
- * answer has a file of its own, and `verify-reports.ts` is the one that counts.
- */
+/** What a helper needs to answer its leader. */
 export interface HelperParts {
   readonly database: Database;
   readonly tasks: TaskRegistry;

@@ -11,6 +11,7 @@ import type { WindowLookup } from "./window-lookup.ts";
 
 const MOST_ENROLMENT_BYTES = 65_536;
 
+/** What devices ask first: the manifest of a task. */
 export function manifestRoute({ clock }: ApiParts, { firstVersion, versionIn }: WindowLookup): Route<unknown> {
   return route({
     method: "GET",

@@ -7,15 +7,15 @@ import { createNews } from "../log/news.ts";
 import { type Route, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
-/** A leader's jobs are half as long at most. */
+/** At least twice as much as the longest job of a leader. */
 const MOST_BYTES = 4_000_000;
 
-/** What a leader asks its helper. Answers and refusals are under the secret that both share, so they are bytes, and all 200. */
+/** The endpoint of a helper, for its leader. Answers and refusals are authenticated with the secret that both share, so both are bytes with status 200. */
 export function helperRoute(parts: HelperParts): Route<unknown> {
   const { secret } = parts.otherServer;
   const news = createNews();
   const note = (operation: Operation, task: string, window: number, { code, message: reason }: LetheError): void => {
-    // Who asks without the secret may be anybody, and asks for whatever they like.
+    // A client without the secret may be anybody, and may ask for anything.
     const trouble = code === "unauthorized" ? code : `${operation} ${task} ${code} ${reason}`;
     if (news.isNews(trouble)) parts.log.warn({ operation, task, window, code, reason }, "refused the leader");
   };
@@ -45,7 +45,7 @@ export function helperRoute(parts: HelperParts): Route<unknown> {
           thrown instanceof ClockInDoubt ? new LetheError(thrown.code, `at the helper ${thrown.message}`) : thrown;
         if (!(error instanceof LetheError)) throw error;
         note(operation, task, window, error);
-        // Who does not have the secret cannot be told under it.
+        // A client without the secret gets a plain refusal.
         if (!request) throw error;
         return { status: 200, body: sealRefusal(secret, request.mac, error) };
       }

@@ -11,23 +11,25 @@ export interface Metrics {
   received(receipt: Receipt): void;
   counted(reports: number): void;
   finished(outcome: string): void;
-  /** The tally looked around, and all went well; or not. */
+  /** A round succeeded. */
   looked(): void;
+  /** A round failed. */
   failed(): void;
-  /** From now on tells whether the clock is in doubt. */
+  /** From now on the metrics include whether the clock is in doubt. */
   watchClock(isInDoubt: () => boolean): void;
-  /** From now on tells what waits to be done, as a scrape finds it. */
+  /** From now on the metrics include the backlog at the time of the scrape. */
   watch(backlog: () => Promise<Backlog>): void;
-  /** From now on tells how much room the disk of an embedded database has. */
+  /** From now on the metrics include the free space on the disk of an embedded database. */
   watchDisk(room: () => { readonly freeBytes: number; readonly isLow: boolean }): void;
   text(): Promise<string>;
 }
 
-/** Whoever asks often costs the database little. */
+/** Frequent scrapes cost the database little. */
 const BACKLOG_AGE_MS = 1000;
-/** A database that does not answer by then leaves its figures out. */
+/** If the database does not answer by then, its figures are missing. */
 const BACKLOG_LIMIT_MS = 5000;
 
+/** All metrics of a process, in a registry of this process alone. */
 export function createMetrics(): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];

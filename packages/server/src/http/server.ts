@@ -1,3 +1,9 @@
+/**
+ * HTTP: the endpoints as data (`route.ts` and the files that end in `-routes.ts`), their description (`openapi.ts`), and the server
+ * that checks every request against them (this file). An endpoint only reads its parameters, calls another folder and writes the
+ * answer. This folder may import every other one but `start`, `rounds` and `tasks`. Start reading in `api.ts`.
+ */
+
 import type { IncomingMessage } from "node:http";
 import { LetheError } from "@lethe/core/error";
 import { isProblemCode, type ProblemCode, problemOf } from "@lethe/core/message";
@@ -9,9 +15,10 @@ import type { Metrics } from "./metrics.ts";
 import { limitPipelining } from "./pipelining.ts";
 import type { Route } from "./route.ts";
 
+/** What the HTTP server serves, and whom it reports to. */
 export interface HttpOptions {
   readonly routes: readonly Route<unknown>[];
-  /** What to tell who asks for a path that is not there. */
+  /** The answer to a request for a path that does not exist. */
   readonly notFound: string;
   /** Undefined where no route asks for it. */
   readonly adminToken: string | undefined;
@@ -59,7 +66,7 @@ declare module "fastify" {
   }
 }
 
-/** Serves the routes. Every refusal is a problem of the one table; nothing a client sends ends in a 5xx of its own making. */
+/** Serves the routes. Every refusal is a problem of the one table (`message/problem.ts` in core); no request makes the service fail with a 5xx. */
 export function createHttp(options: HttpOptions): FastifyInstance {
   const app = fastify({
     // Only the proxy in front: entries before its own are what a client claims.

@@ -6,12 +6,13 @@ const MOST_WAITING = { items: 20_000, bytes: 100_000_000 };
 const MOST_TOGETHER = { items: 256, bytes: 8_000_000 };
 /** While one group is stored the next is handed over, so that the database does not wait for this thread; */
 const MOST_UNDER_WAY = 2;
-/** but not before it is large enough to be worth a transaction of its own. */
+/** but not before it is large enough to be worth its own transaction. */
 const ENOUGH = 64;
-/** So many that what can wait should. */
+/** From this number on, work that can wait should. */
 const MANY = 32;
 const JUST_NOW_MS = 250;
 
+/** Items that are committed in groups. */
 export interface GroupCommit<Item, Result> {
   readonly submit: (item: Item) => Promise<Result>;
   /** Many came together, just now. */

@@ -1,3 +1,9 @@
+/**
+ * All that devices ask of a service: to be enrolled and to report. An intake holds no secret: keys come from the pool that a
+ * process with keys fills, and reports are stored unopened. This folder may import `protocol`, `storage`, `log` and `async`. Start
+ * reading here, then `enrol.ts` and `upload.ts`.
+ */
+
 import { type ProblemCode, phaseOf } from "@lethe/core/message";
 import type { Logger } from "pino";
 import { createNews } from "../log/news.ts";
@@ -20,7 +26,7 @@ export interface Intake {
   readonly isBusy: () => boolean;
   /** For what a device asked of a window. */
   readonly refused: (task: string, window: number, code: ProblemCode) => void;
-  /** Writes down what was refused. */
+  /** Stores the counts of refusals. */
   readonly flush: () => Promise<void>;
   /** Undefined if the last look at the database went well. */
   readonly lastError: () => Error | undefined;
@@ -29,6 +35,7 @@ export interface Intake {
 
 const LOOK_EVERY_MS = 1000;
 
+/** Starts an intake: it looks for new tasks and stores refusals every second. */
 export function startIntake({
   database,
   tasks,

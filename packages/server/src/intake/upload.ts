@@ -9,6 +9,7 @@ import { createGroupCommit } from "./group-commit.ts";
 import { type Decided, decidePerWindow } from "./per-window.ts";
 import { hashOf } from "./token.ts";
 
+/** A report, as a device sent it. */
 export interface Upload {
   readonly window: WindowIdentity;
   readonly task: TaskVersion;

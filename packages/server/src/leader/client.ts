@@ -1,3 +1,8 @@
+/**
+ * The leader of two servers: what it asks its helper, and how it counts and finishes windows together with the helper. This folder
+ * may import `between`, `release`, `tally` and `storage`, never `helper`. Start reading here, then `count.ts`.
+ */
+
 import { LetheError, type LetheErrorCode } from "@lethe/core/error";
 import { encodeSignedManifest, redirectTarget, type SignedManifest } from "@lethe/core/message";
 import { macOfRequest, openAnswer, sealRequest } from "../between/envelope.ts";

@@ -10,7 +10,7 @@ export function requireSameHelper(tasks: TaskRegistry, { operatorKey }: OtherSer
     throw new LetheError(
       "task-differs",
       `task ${manifest.task} names the helper key ${named}, and --peer-key says ${operatorKey}: is that the helper's, as ` +
-        "lethe key prints it there? Another helper takes another leader, with a database of its own",
+        "lethe key prints it there? Another helper needs another leader, with its own database",
     );
   }
 }

@@ -1,16 +1,19 @@
 /**
- * Which of the things that go wrong is news, so that a log says once what lasts: the first time, again when it was over in between, and every ten
- * minutes.
+ * Keeps a log short: failures that last are logged once. This folder imports nothing.
+ */
+
+/**
+ * Decides which failures to log: the first time, again after it was over in between, and every ten minutes.
  */
 export interface News {
-  /** Whether to say it. Numbers in it are left aside: a clock that is ever further away is the same trouble. */
+  /** Whether to log this failure. Numbers in its text are ignored: a clock that is further and further away is the same failure. */
   isNews(trouble: string): boolean;
-  /** All troubles whose text begins like this are over; whether there were any. */
+  /** All failures whose text begins like this are over. Returns whether there were any. */
   over(beginning?: string): boolean;
 }
 
 const AGAIN_MS = 600_000;
-/** Who makes up troubles makes a log longer, not the memory fuller. */
+/** A client that causes ever new failures makes the log longer, but does not fill the memory. */
 const MOST_REMEMBERED = 1000;
 
 /** `clock` is in milliseconds. */

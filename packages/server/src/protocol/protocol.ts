@@ -1,3 +1,10 @@
+/**
+ * The server's side of a task, the mirror image of `DeviceProtocol` in core. Tasks of one server and of two are two implementations
+ * of `ServerProtocol`. `protocolOf` picks one; intake, rounds and release never ask which. The two-server implementation is the
+ * leader's, because a helper only answers its leader (`helper/`). This folder may import `leader`, `between`, `release`, `tally` and
+ * `storage`. Start reading here, then `one-server.ts`.
+ */
+
 import type { Secret } from "@lethe/core/encryption";
 import type { SignedPublicKeys } from "@lethe/core/message";
 import type { Helper } from "../leader/client.ts";
@@ -17,18 +24,13 @@ export interface KeyHolder extends CountingParts {
   readonly helper?: Helper | undefined;
 }
 
-/**
- * This folder holds the server's side of a task: the mirror image of `DeviceProtocol` in core. A task of one server and a task of two are two
- * implementations of `ServerProtocol`, and `protocolOf` picks one; intake, rounds and release never ask which. The two-server implementation is
- * the leader's: a helper only answers its leader (`helper/`). This folder may import `leader`, `release`, `tally` and `storage`. Start reading
- * here, then `one-server.ts`.
- */
+/** What a service does for a task with keys, reports and the release. It differs between one server and two. */
 export interface ServerProtocol {
   /** Throws unless these bytes have the form of a report of this task. Only what everybody can see is checked. */
   requireReport(body: Uint8Array): void;
   /** The keys that an enrolled device gets, with the role of the server that signed them, from an entry of the pool. */
   keysOf(spare: Pick<SpareDevice, "publicKeys" | "signature">): readonly SignedPublicKeys[];
-  /** Entries of the pool for so many devices to come. */
+  /** Entries of the pool for `count` devices to come. */
   issueKeys(
     parts: Pick<KeyHolder, "database" | "threads" | "keyFile" | "helper">,
     window: WindowRow,

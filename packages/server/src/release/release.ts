@@ -1,3 +1,9 @@
+/**
+ * How a window ends: with a release (`publish.ts`), with one server's share (`share.ts`), without either because too few devices
+ * reported (this file), or lost (`give-up.ts`); afterwards it is erased (`erase.ts`). Each ending is one transaction, and happens
+ * once. This folder may import `tally` and `storage`. Start reading here, then `publish.ts`.
+ */
+
 import {
   type Refused,
   type Release,

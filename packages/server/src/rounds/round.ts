@@ -43,8 +43,8 @@ const COUNTING_MS = 1000;
 
 /**
  * One round: opens windows, makes keys ahead, counts, closes, releases and erases. Returns whether to begin the next at once: there is more to
- * count, or keys are being used up by an intake of another process, which cannot wake this one. What fails for one window does not delay the
- * others; the first failure is thrown at the end.
+ * count, or keys are being used up by an intake of another process, which cannot wake this one. A failure in one window does not delay
+ * the others; the first failure is thrown at the end.
  */
 export async function countingRound(parts: CountingRoundParts, isStopping: IsStopping): Promise<boolean> {
   const { database, tasks, keyFile, now, keysAhead } = parts;

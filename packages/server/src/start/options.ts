@@ -1,3 +1,9 @@
+/**
+ * Starting a process: its options (this file), the database and the clock (`open-database.ts`), the part that holds the keys
+ * (`key-holder.ts`), and the admin of a process without keys (`remote-admin.ts`). `service.ts` puts them together. This folder may
+ * import every other one.
+ */
+
 import type { LetheError } from "@lethe/core/error";
 import type { Logger } from "pino";
 import type { OtherServer } from "../between/other-server.ts";

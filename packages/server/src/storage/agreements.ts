@@ -13,6 +13,7 @@ export async function addAgreement(database: Queryable, task: Task): Promise<boo
   return row?.task === text;
 }
 
+/** The task that this operator has agreed to under this name and version. */
 export async function findAgreement(database: Queryable, name: string, version: number): Promise<Task | undefined> {
   const [row] = await database.query<{ task: string }>("SELECT task FROM agreements WHERE name = $1 AND version = $2", [
     name,

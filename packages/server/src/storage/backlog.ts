@@ -14,6 +14,7 @@ export interface Backlog {
   readonly windows: number;
 }
 
+/** Measures the backlog. */
 export async function measureBacklog(database: Queryable, tasks: TaskRegistry, now: number): Promise<Backlog> {
   const [waiting] = await database.query<{ reports: number }>("SELECT count(*) AS reports FROM uncounted");
   const unfinished = (await unfinishedWindows(database)).flatMap((window) => {

@@ -13,6 +13,7 @@ import { type EmbeddedDatabase, openPglite, PATIENCE } from "./pglite.ts";
 import { endLeases } from "./reports.ts";
 import type { Patience } from "./thread-watch.ts";
 
+/** How a data folder is opened. */
 export interface DataFolderOptions {
   /** False where a database must be there already: then none is made. */
   readonly mayCreate?: boolean;

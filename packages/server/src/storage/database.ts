@@ -1,8 +1,15 @@
+/**
+ * Everything that is stored in the database, and the only folder with SQL. `docs/data-model.md` describes the tables. There are two
+ * databases, a PostgreSQL server (`postgres.ts`) and an embedded one (`pglite.ts`, in a `data-folder.ts`), with one dialect. The
+ * other files hold the statements, one file per table or step. This folder may import `async`. Start reading here, then `windows.ts`.
+ */
+
 import type { LetheError } from "@lethe/core/error";
 
 /** Bytes go as they are: neither driver turns them into text. */
 export type SqlValue = string | number | boolean | Uint8Array | null;
 
+/** A database, or a transaction in it. */
 export interface Queryable {
   query<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
 }
@@ -24,15 +31,15 @@ export interface StorageGuard {
   requireRoom(bytes?: number): void;
   /** What is free, and whether it is so little that nothing new is taken in. */
   room(): { readonly freeBytes: number; readonly isLow: boolean };
-  /** Resolves, with why, once the database will never answer again; the process should end. */
+  /** Resolves, with the reason, once the database will never answer again; the process should end. */
   readonly broken: Promise<LetheError>;
   /** The process is ending: a thread that does not answer is given up within seconds. */
   hurry(): void;
 }
 
-/** Somebody on whom the answer depends is not there, or not now; what was asked may be asked again later. */
+/** Something that the answer depends on is not available now; the client may try again later. */
 export class Unavailable extends Error {
-  /** What anybody may be told. */
+  /** The text for any client. */
   readonly advice: string;
 
   constructor(advice: string, message: string = advice, options?: ErrorOptions) {
@@ -41,6 +48,7 @@ export class Unavailable extends Error {
   }
 }
 
+/** The database does not answer. The statement may have been executed or not. */
 export class DatabaseUnavailable extends Unavailable {
   constructor(message: string, options?: ErrorOptions) {
     super("the database does not answer: try again", message, options);
@@ -96,7 +104,7 @@ export function packedRows(...widths: readonly number[]): string {
 
 const packed = new WeakSet<Uint8Array>();
 
-/** A column. Whoever runs the statement may take its bytes away: nobody else has them. */
+/** A column. The driver may transfer its bytes to another thread, because nobody else uses them. */
 export function pack(values: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(values.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -113,6 +121,7 @@ export function unpack(column: Uint8Array, width: number): Uint8Array[] {
   return Array.from({ length: column.length / width }, (_, i) => column.subarray(i * width, (i + 1) * width));
 }
 
+/** Whether `pack` made this value. */
 export function isPacked(value: unknown): value is Uint8Array<ArrayBuffer> {
   return value instanceof Uint8Array && packed.has(value);
 }

@@ -8,6 +8,7 @@ export interface SpareDevice {
   readonly signature: Uint8Array;
 }
 
+/** The length of a stored hash of an upload token. */
 export const TOKEN_HASH_BYTES = 32;
 
 /** None if the window is closed: another may have released and erased it while these were made. */
@@ -32,6 +33,7 @@ export async function addSpareDevices(
   );
 }
 
+/** How many entries the pool of a window has. */
 export async function countSpareDevices(database: Queryable, windowId: number): Promise<number> {
   const [row] = await database.query<{ spare: number }>(
     "SELECT count(*) AS spare FROM devices WHERE window_id = $1 AND token_hash IS NULL",
@@ -40,7 +42,7 @@ export async function countSpareDevices(database: Queryable, windowId: number): 
   return row?.spare ?? 0;
 }
 
-/** Up to so many spare devices, which nobody else is handing out. */
+/** Up to `most` spare devices, locked: no other transaction gives them to a device. */
 export function lockSpareDevices(transaction: Queryable, windowId: number, most: number): Promise<SpareDevice[]> {
   return transaction.query<SpareDevice>(
     `SELECT device, public_keys AS "publicKeys", signature FROM devices

@@ -23,6 +23,7 @@ export class FolderGone extends Unavailable {
   }
 }
 
+/** Watches a data folder. */
 export interface FolderGuard {
   /** Throws `FolderGone` if the files that were there at the start are not there now. A few microseconds. */
   requirePresent(): void;

@@ -28,6 +28,7 @@ export function prepareMessage(name: string, sql: string): Uint8Array {
   });
 }
 
+/** The bytes that execute a prepared statement with these values. */
 export function executeMessage({ name, columns }: Statement, values: readonly SqlValue[]): Uint8Array {
   return write((to) => {
     to.message("B", () => {

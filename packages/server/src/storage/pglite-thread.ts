@@ -9,7 +9,7 @@ export interface Question {
   readonly sql: string;
   readonly values: readonly SqlValue[];
 }
-/** `code` is the SQLSTATE. After a panic a server would end and start anew; PGlite spins at the next statement. */
+/** `code` is the SQLSTATE. After a panic a server would restart; PGlite spins at the next statement. */
 export type Answer =
   | { readonly rows: unknown[] }
   | { readonly error: string; readonly code: string | undefined; readonly isPanic: boolean };

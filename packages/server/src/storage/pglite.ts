@@ -35,10 +35,10 @@ interface Conversation extends Pick<EmbeddedDatabase, "broken" | "hurry"> {
 }
 
 /**
- * PostgreSQL inside this process, in a thread of its own, so that statements and HTTP run side by side. There is one
+ * PostgreSQL inside this process, in its own thread, so that statements and HTTP run side by side. There is one
  * connection; transactions wait for one another. PGlite never calls fsync: what is committed survives the end of the process,
- * however it ends, but a power failure or a crash of the machine only after `persist`. What is written after that reaches the disk
- * in any order, so a power failure before the next `persist` can still damage the database.
+ * however it ends, but a power failure or a crash of the machine only after `persist`. Later writes reach the disk in any
+ * order, so a power failure before the next `persist` can still damage the database.
  *
  * PGlite panics when it cannot write its log, on a full disk, and spins for ever at the next statement. So its thread is ended after a
  * panic, and when one statement takes longer than `patience`. What was committed before is there at the next start.
@@ -127,7 +127,7 @@ async function converse(folder: string, patience: Patience): Promise<Conversatio
   return { ask, broken, hurry: watch.hurry };
 }
 
-/** Passes an answer on to whoever asked; after a panic there will be no other. */
+/** Passes an answer on to its question. After a panic there will be no other answer. */
 function settle(asked: Asked | undefined, answer: Answer, breakDown: (reason: string) => void): void {
   if ("rows" in answer) asked?.resolve(answer.rows);
   else if (answer.isPanic) {
@@ -153,7 +153,7 @@ async function syncAll(folder: string): Promise<void> {
   await Promise.all(Array.from({ length: SYNCED_AT_ONCE }, syncRest));
 }
 
-/** Whoever wrote it: fsync is about the file, not about who opened it. */
+/** Syncs a file that another thread wrote: fsync is about the file, not about the descriptor. */
 async function sync(path: string): Promise<void> {
   const file = await open(path, "r");
   try {

@@ -28,8 +28,8 @@ const SETTINGS = `${SESSION_SETTINGS}; SET jit = off; SET default_transaction_is
   SET idle_in_transaction_session_timeout = '30s'; SET lock_timeout = '50s'`;
 
 /**
- * A PostgreSQL server, which any number of processes may share. What is committed is on its disk, and on that of a synchronous standby
- * if it has one.
+ * A PostgreSQL server, which any number of processes may share. A commit is on its disk, and on that of a synchronous standby if it
+ * has one.
  */
 export async function openPostgres(url: string, queryTimeoutMs: number = QUERY_TIMEOUT_MS): Promise<Database> {
   requireUrl(url);
@@ -193,7 +193,7 @@ interface Durability {
   readonly fsync: string;
 }
 
-/** Asked of every connection: it may lead to a server that took over from another, with settings of its own. */
+/** Asked of every connection, because it may lead to a server that took over from another and has other settings. */
 const DURABILITY = `SELECT current_setting('synchronous_commit') AS synchronous, current_setting('fsync') AS fsync WHERE $1`;
 
 function requireDurable([found]: readonly Durability[]): void {

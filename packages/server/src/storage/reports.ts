@@ -2,7 +2,7 @@ import { DEVICE_BYTES } from "@lethe/core/message";
 import { pack, packedRows, type Queryable, unpack } from "./database.ts";
 import { TOKEN_HASH_BYTES } from "./devices.ts";
 
-/** A report that somebody brings, with the hash of the token they bring along. */
+/** A report that was received, with the hash of the token that came with it. */
 export interface Arrival {
   readonly device: Uint8Array;
   readonly tokenHash: Uint8Array;
@@ -64,7 +64,7 @@ export async function findSenders(
   return new Map(rows.flatMap(({ i, tokenHash, body }) => (tokenHash ? [[i, { tokenHash, body }]] : [])));
 }
 
-/** Takes up to so many reports that nobody has counted or is counting; the lease ends by itself if its holder dies. */
+/** Takes up to `most` reports that nobody has counted or is counting. The lease ends after `seconds`, so that others go on if its holder dies. */
 export function leaseReports(
   database: Queryable,
   windowId: number,
@@ -99,7 +99,7 @@ export async function markCounted(
   return rows.length;
 }
 
-/** For when everybody who held a lease is dead. */
+/** Ends all leases, for a database whose only process has just started. */
 export async function endLeases(database: Queryable): Promise<void> {
   await database.query("UPDATE uncounted SET lease = NULL, leased_until = NULL WHERE lease IS NOT NULL");
   await database.query("UPDATE windows SET erasing_by = NULL, erasing_until = NULL WHERE erasing_by IS NOT NULL");

@@ -49,14 +49,14 @@ export interface TaskRegistry {
   inWindow(name: string, window: number): TaskVersion | undefined;
 }
 
-/** Whoever asks for tasks that are not there costs the database little: they wait, and share a look. */
+/** Requests for tasks that do not exist cost the database little: they wait, and share one query. */
 const LOOKS_APART_MS = 100;
 
 interface Row extends SignedManifest {
   readonly name: string;
 }
 
-/** Whether it was added: false if there is that version, or another from that window. */
+/** Stores a task. Returns false if there is that version, or another one from that window on. */
 export async function addTask(
   transaction: Queryable,
   task: {
@@ -107,7 +107,7 @@ export async function findVersionIn(transaction: Queryable, name: string, window
   return row?.id;
 }
 
-/** `requireSigned` throws if a manifest is not the operator's; who does not hold the keys leaves that to the devices. */
+/** The tasks of this database. `requireSigned` throws if a manifest is not the operator's; a process without keys leaves that check to the devices. */
 export function createTaskRegistry(
   database: Database,
   requireSigned: (task: SignedManifest) => void = () => undefined,
@@ -126,7 +126,7 @@ export function createTaskRegistry(
     for (const [id, { manifest }] of byId) if (!there.has(id)) remove(id, manifest.task);
   }
 
-  /** A helper's, which the leader proposed anew before anything was done under it. */
+  /** At a helper: the leader proposed this version again, with another manifest, before anything was done under it. */
   function remove(id: number, name: string): void {
     byId.delete(id);
     const left = (tasks.get(name) ?? []).filter((version) => version.id !== id);

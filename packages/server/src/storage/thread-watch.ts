@@ -8,6 +8,7 @@ export interface Patience {
 const HURRIED: Patience = { statement: 5, long: 20 };
 const TICK_MS = 1000;
 
+/** A watch over a thread. */
 export interface ThreadWatch {
   /** From now on a thread that does not answer is given up sooner. */
   hurry(): void;

@@ -1,6 +1,7 @@
 import type { Refused } from "@lethe/core/message";
 import type { Queryable } from "./database.ts";
 
+/** A window, as it is stored. */
 export interface WindowRow {
   readonly id: number;
   readonly taskId: number;
@@ -17,6 +18,7 @@ export interface WindowRow {
 const COLUMNS = `id, task_id AS "taskId", name, number, state, secret_commitment AS commitment,
   helper_commitment AS "helperCommitment", enrolled, received`;
 
+/** The window with this number, if it was made. */
 export async function findWindow(database: Queryable, name: string, number: number): Promise<WindowRow | undefined> {
   const [row] = await database.query<WindowRow>(`SELECT ${COLUMNS} FROM windows WHERE name = $1 AND number = $2`, [
     name,
@@ -25,6 +27,7 @@ export async function findWindow(database: Queryable, name: string, number: numb
   return row;
 }
 
+/** The window with this id, which exists. */
 export async function readWindow(
   database: Queryable,
   id: number,
@@ -143,6 +146,7 @@ export async function claimErasure(
   return rows.length > 0;
 }
 
+/** How many requests of a window were refused, by reason. */
 export async function refusalsOf(database: Queryable, windowId: number): Promise<Refused> {
   const rows = await database.query<{ reason: string; requests: number }>(
     "SELECT reason, requests FROM refusals WHERE window_id = $1 ORDER BY reason",
@@ -151,6 +155,7 @@ export async function refusalsOf(database: Queryable, windowId: number): Promise
   return Object.fromEntries(rows.map(({ reason, requests }) => [reason, requests]));
 }
 
+/** Adds to the count of refusals of a window, if it is still collecting. */
 export async function addRefusals(
   database: Queryable,
   refusal: { readonly name: string; readonly number: number; readonly reason: string; readonly requests: number },

@@ -9,8 +9,8 @@ import { whySystemRefused } from "../storage/disk-error.ts";
 
 /**
  * All secrets of a tally, outside of the database and its backups: the operator's signing key, the ratchet, and the
- * secrets of windows that are not released yet. Tallies of one database share it; then whoever changes it holds the database's lock
- * (`lockKeyFile` in storage/locks.ts).
+ * secrets of windows that are not released yet. Processes on one PostgreSQL database share it; a process that changes it holds the database's
+ * lock (`lockKeyFile` in storage/locks.ts).
  */
 export interface KeyFile {
   readonly signingKey: KeyObject;
@@ -114,7 +114,7 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
     const seen = versionOf(path);
     const loaded = load(path);
     if (Buffer.compare(loaded.operator.reveal(), before.operator.reveal()) !== 0) {
-      throw new LetheError("bad-key-file", `the key file ${path} is another operator's now: restore it, or start anew`);
+      throw new LetheError("bad-key-file", `the key file ${path} is another operator's now: restore it, or restart`);
     }
     content = keepingKnown(loaded, before);
     version = seen;
@@ -193,7 +193,7 @@ function lockFor(path: string): Lock {
   }
 }
 
-/** What the system refuses when a service starts is told in one line. */
+/** Writes at the start of a service. If the system refuses, the error says why in one line. */
 function atStart(path: string, write: () => void): void {
   try {
     write();
@@ -240,7 +240,7 @@ function load(path: string): Content {
   }
 }
 
-/** Whoever replaces the file overwrites the old one: what was read counts if it is still the file of that name. */
+/** Reads the file. A process that replaces it overwrites the old one, so the text counts only if the file still has this name afterwards. */
 function readWhole(path: string): string {
   for (;;) {
     const file = openSync(path, "r");

@@ -92,7 +92,7 @@ function belongsElsewhere(path: string): LetheError {
   );
 }
 
-/** What is in the database may come from whoever can write to it. */
+/** A check of the tasks in the database, because somebody else may have written them. */
 export function requireSignedBy(operatorKey: string): (task: SignedManifest) => void {
   return (signed) => {
     if (isSignedBy(operatorKey, signed)) return;
@@ -100,6 +100,7 @@ export function requireSignedBy(operatorKey: string): (task: SignedManifest) => 
   };
 }
 
+/** Whether this operator has signed a manifest. */
 export function isSignedBy(operatorKey: string, { manifest, signature }: SignedManifest): boolean {
   return verify(null, Buffer.from(manifest), publicKeyOf(operatorKey), signature);
 }

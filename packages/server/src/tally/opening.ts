@@ -27,12 +27,14 @@ export interface CommittedKeys extends WindowKeys {
   readonly commitment: Uint8Array;
 }
 
+/** A new device id, with its keys and their signature. */
 export interface IssuedKeys {
   readonly device: Uint8Array;
   readonly publicKeys: Uint8Array;
   readonly signature: Uint8Array;
 }
 
+/** A report, as it is stored. */
 export interface ReceivedReport {
   readonly device: Uint8Array;
   readonly body: Uint8Array;
@@ -41,7 +43,7 @@ export interface ReceivedReport {
 /** The answers of a batch of reports, added up: one list a statistic. */
 export interface BatchSums {
   readonly sums: readonly (readonly number[])[];
-  /** For the tally's eyes only. */
+  /** How many reports were invalid; never published without noise. */
   readonly invalid: number;
 }
 
@@ -68,7 +70,7 @@ export function requireCommitted({ windowSecret, commitment }: CommittedKeys): v
   if (Buffer.compare(found, commitment) !== 0) throw new TypeError("the window's secret was destroyed meanwhile");
 }
 
-/** Ids and signed public keys for so many devices to come. */
+/** Ids and signed public keys for `count` devices to come. */
 export function issueKeys(
   { manifest: text, window, windowSecret }: WindowKeys,
   count: number,
@@ -90,7 +92,7 @@ export function issueKeys(
 }
 
 /**
- * Opens reports and adds up their answers. What fails the check of its statistic counts there as a draw on "no event"
+ * Opens reports and adds up their answers. A part that fails the check of its statistic counts there as a draw on "no event"
  * ("Invalid reports" in docs/threat-model.md); a report any part of which fails is counted as invalid.
  */
 export function openReports(

@@ -32,7 +32,9 @@ export interface Work {
     halves: readonly ReceivedHalf[],
   ): PreparedHalf[];
 }
+/** A call of one of these functions, as a message. */
 export type Call = { [Name in keyof Work]: readonly [Name, ...Parameters<Work[Name]>] }[keyof Work];
+/** The result of a call, as a message. */
 export type Outcome = { readonly result: unknown } | { readonly error: string };
 
 const port = parentPort;

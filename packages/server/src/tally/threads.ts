@@ -19,7 +19,7 @@ interface Job {
   readonly reject: (error: Error) => void;
 }
 
-/** Starts so many threads. One that dies is replaced. */
+/** Starts `count` threads. A thread that dies is replaced. */
 export function startThreads(count: number): Threads {
   const waiting: Job[] = [];
   const idle: Worker[] = [];

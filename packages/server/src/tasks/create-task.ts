@@ -1,3 +1,8 @@
+/**
+ * Creating tasks: signing and storing them (this file), on behalf of a process without keys (`forward-task.ts`), with or without a
+ * helper (`task-servers.ts`), and shortened for development (`development.ts`). This folder may import `storage`. Start reading here.
+ */
+
 import { sign } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
 import {

@@ -1,3 +1,9 @@
+/**
+ * Everything that happens by itself in a process that holds keys, in rounds: windows open, keys are made ahead, reports are counted,
+ * windows close, are released and erased. The database says what is to be done, so any step may be interrupted and repeated. This
+ * folder may import `protocol`, `release`, `tally`, `clock`, `storage`, `log` and `async`. Start reading in `round.ts`.
+ */
+
 import type { Logger } from "pino";
 import { ClockInDoubt } from "../clock/doubt.ts";
 import type { Helper } from "../leader/client.ts";
@@ -13,11 +19,7 @@ export interface LoopParts {
   readonly helper?: Pick<Helper, "answered"> | undefined;
 }
 
-/**
- * This folder does everything that happens by itself in a process that holds keys, in rounds: windows open, keys are made ahead, reports are
- * counted, windows close, are released and erased. The database says what is to be done, so any step may be interrupted and repeated. It may import
- * `protocol`, `release`, `tally`, `storage`, `clock` and `log`. Start reading in `round.ts`.
- */
+/** The rounds of a running process. */
 export interface Rounds {
   /** Begins the next round without waiting for its time. */
   wake(): void;
