@@ -67,9 +67,10 @@ export interface ClusterKillsResult {
 }
 
 /**
- * Devices enrol and report, many at two intakes at once, while intakes and tallies are killed, the database is restarted, and its
- * standby takes over; then tallies are killed while they release the window. Every report that was acknowledged is stored once and
- * counted once, and the release is made from them; whoever was not killed goes on by itself.
+ * Devices enrol and report, many at two intakes at once, while intakes and tallies are killed, the database is
+ * restarted, and its standby takes over; then tallies are killed while they release the window. Every report that was
+ * acknowledged is stored once and counted once, and the release is made from them; whoever was not killed goes on by
+ * itself.
  */
 export async function surviveClusterKills(kills: number, seed: string): Promise<ClusterKillsResult> {
   const random = seededRandomnessForTests(seed);
@@ -89,7 +90,9 @@ export async function surviveClusterKills(kills: number, seed: string): Promise<
   }
 }
 
-/** First the window that all the devices reported for, then others, so that tallies die at many moments of a release. */
+/**
+ * First the window that all the devices reported for, then others, so that tallies die at many moments of a release.
+ */
 async function killWhileWindowsAreReleased(
   cluster: Cluster,
   first: Counted,

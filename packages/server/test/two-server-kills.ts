@@ -78,8 +78,9 @@ interface Running extends Servers {
 }
 
 /**
- * Devices report while leader and helper are killed at random moments, and what they say to each other is lost, repeated, late or out of order; then the window is finished under the same
- * conditions. Both have counted the very reports that were acknowledged, invalid ones as "no event", and together tell the truth.
+ * Devices report while leader and helper are killed at random moments, and what they say to each other is lost,
+ * repeated, late or out of order; then the window is finished under the same conditions. Both have counted the very
+ * reports that were acknowledged, invalid ones as "no event", and together tell the truth.
  */
 export async function surviveFaults(kills: number, seed: string): Promise<FaultsResult> {
   const random = seededRandomnessForTests(seed);

@@ -44,8 +44,9 @@ export interface AggregatorOptions extends TaskWindow {
 }
 
 /**
- * For a server that opens reports elsewhere, in worker threads, and keeps what it counted in a database: the aggregator resumes from there.
- * Before such a server sends a verifier, it stores `unfinished()` and the prepared reports in one transaction.
+ * For a server that opens reports elsewhere, in worker threads, and keeps what it counted in a database: the aggregator
+ * resumes from there. Before such a server sends a verifier, it stores `unfinished()` and the prepared reports in one
+ * transaction.
  */
 export interface ResumedAggregatorOptions extends Pick<AggregatorOptions, "role" | "statistics" | "random"> {
   /** What `prepareReport` returned for this half. */
@@ -64,15 +65,18 @@ export interface KnownReport {
 }
 
 /**
- * One of the two servers, for one window. It opens and queries a device's report once: the same bytes again get the same answer, others are
- * refused, because two queries of one sharing at different points reveal the bit.
+ * One of the two servers, for one window. It opens and queries a device's report once: the same bytes again get the
+ * same answer, others are refused, because two queries of one sharing at different points reveal the bit.
  */
 export interface Aggregator {
-  /** The verifier for the other server. A half that cannot be opened gets one, too, which makes the report invalid at both servers. */
+  /**
+   * The verifier for the other server. A half that cannot be opened gets one, too, which makes the report invalid at
+   * both servers.
+   */
   prepare(device: Uint8Array, report: Uint8Array, wrapped: Uint8Array): Promise<Uint8Array>;
   /**
-   * Counts the report, or "no event" if it is invalid, once. Nobody but the servers may learn whether it is valid. A `known` report was
-   * counted before, and is refused here.
+   * Counts the report, or "no event" if it is invalid, once. Nobody but the servers may learn whether it is valid. A
+   * `known` report was counted before, and is refused here.
    */
   conclude(device: Uint8Array, otherVerifier: Uint8Array): boolean;
   /** This server's share of the sums so far, without noise: for storing, never for publishing. */
@@ -90,8 +94,9 @@ interface Received extends Pick<KnownReport, "isSame"> {
 }
 
 /**
- * The only implementation of what a server of two does with reports: the once-only query, the verdict, the draw on "no event", the sum, and
- * the noise at the end. With `AggregatorOptions` it keeps all reports in memory; a server with a database resumes it.
+ * The only implementation of what a server of two does with reports: the once-only query, the verdict, the draw on "no
+ * event", the sum, and the noise at the end. With `AggregatorOptions` it keeps all reports in memory; a server with a
+ * database resumes it.
  */
 export function createAggregator(options: AggregatorOptions | ResumedAggregatorOptions): Aggregator {
   const { role, statistics, random } = options;
@@ -142,7 +147,8 @@ export function createAggregator(options: AggregatorOptions | ResumedAggregatorO
       role === "leader"
         ? isValidReport(statistics, verifier, otherVerifier)
         : isValidReport(statistics, otherVerifier, verifier);
-    // Drawn whether it is needed or not, so that the time reveals nothing. Only the leader adds it: the helper's share of it is zero.
+    // Drawn whether it is needed or not, so that the time reveals nothing. Only the leader adds it: the helper's share
+    // of it is zero.
     const noEvent = statistics.flatMap(({ onNoEvent }) => onNoEvent(random));
     if (valid) aggregate.add(outShare);
     else if (role === "leader") aggregate.addConstant(noEvent);

@@ -1,6 +1,6 @@
 /**
- * Small tools for promises: one after another (this file), all of them (`all-of.ts`), in order whatever fails (`in-order.ts`),
- * within a time (`within.ts`). This folder imports nothing.
+ * Small tools for promises: one after another (this file), all of them (`all-of.ts`), in order whatever fails
+ * (`in-order.ts`), within a time (`within.ts`). This folder imports nothing.
  */
 
 /** Runs tasks one after another, whatever becomes of those before. */

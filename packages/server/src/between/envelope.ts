@@ -3,9 +3,9 @@ import { LetheError, type LetheErrorCode } from "@lethe/core/error";
 import { MOST_SECONDS_APART } from "../clock/anchor.ts";
 
 /*
- * Requests and answers between leader and helper, authenticated both ways with the secret that both share. A request is bound to its operation
- * and its time, an answer to its request. Nobody without the secret can ask or answer. A request that is repeated within the time allowed asks for
- * something that was done already, and gets the same answer.
+ * Requests and answers between leader and helper, authenticated both ways with the secret that both share. A request is
+ * bound to its operation and its time, an answer to its request. Nobody without the secret can ask or answer. A request
+ * that is repeated within the time allowed asks for something that was done already, and gets the same answer.
  */
 const MAC_BYTES = 32;
 const TIME_BYTES = 8;

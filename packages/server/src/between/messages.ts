@@ -1,7 +1,7 @@
 /**
  * The messages between leader and helper: their bytes (this file), their authentication (`envelope.ts`), the operations
- * (`operation.ts`), the key of a window's queries (`verify-key.ts`), and who the other server is (`other-server.ts`). Neither side's
- * behaviour is here: see `leader/` and `helper/`. This folder may import `tally`, `clock` and `storage`.
+ * (`operation.ts`), the key of a window's queries (`verify-key.ts`), and who the other server is (`other-server.ts`).
+ * Neither side's behaviour is here: see `leader/` and `helper/`. This folder may import `tally`, `clock` and `storage`.
  */
 
 import { createHash } from "node:crypto";

@@ -15,7 +15,10 @@ export interface OtherServer {
 
 const LEAST_SECRET = 32;
 
-/** Throws unless the other server is given, with a secret that cannot be guessed and an operator key that is not this server's own. */
+/**
+ * Throws unless the other server is given, with a secret that cannot be guessed and an operator key that is not this
+ * server's own.
+ */
 export function requireOtherServer(
   other: OtherServer | undefined,
   role: "leader" | "helper",

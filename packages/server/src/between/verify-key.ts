@@ -1,6 +1,9 @@
 import { createHash, createHmac } from "node:crypto";
 
-/** The key from which both servers draw the points of their queries: the same for a whole window, and unknown to devices. */
+/**
+ * The key from which both servers draw the points of their queries: the same for a whole window, and unknown to
+ * devices.
+ */
 export function verifyKeyOf(secret: string, task: string, window: number): Uint8Array {
   return createHmac("sha256", secret)
     .update(JSON.stringify(["lethe verify key", task, window]))

@@ -3,7 +3,10 @@ import type { MachineTime } from "./machine-time.ts";
 
 /** How far two clocks that are set by NTP may be apart, in seconds. */
 export const MOST_SECONDS_APART = 60;
-/** How long a service may have been off, in seconds, before a start on another machine, or after this one was started again, needs the operator's word. */
+/**
+ * How long a service may have been off, in seconds, before a start on another machine, or after this one was started
+ * again, needs the operator's word.
+ */
 const LONGEST_UNKNOWN = 86_400;
 
 /** A moment at which the time was known, and how far the clock may be ahead of what has passed since. */
@@ -30,8 +33,9 @@ export function anchorHere(machine: MachineTime): Anchor {
 }
 
 /**
- * What a stored mark says of now. Since the same start of this machine the time that passed is known to the second, however long the
- * service was off. Otherwise a service that was off looks like a clock that is ahead: a day is believed, or any time if `anyGap`.
+ * What a stored mark says of now. Since the same start of this machine the time that passed is known to the second,
+ * however long the service was off. Otherwise a service that was off looks like a clock that is ahead: a day is
+ * believed, or any time if `anyGap`.
  */
 export function anchorAt(mark: ClockMark, machine: MachineTime, anyGap: boolean): Anchor {
   const [monotonic, uptime] = [machine.monotonic(), machine.uptime()];
@@ -41,7 +45,10 @@ export function anchorAt(mark: ClockMark, machine: MachineTime, anyGap: boolean)
   return { wall: mark.wall, monotonic, uptime, mostAhead, isCounted: false };
 }
 
-/** Compares the clock with the anchor. Either way of counting may explain it: one stands still in a machine that sleeps, one starts again at 0 in some containers. */
+/**
+ * Compares the clock with the anchor. Either way of counting may explain it: one stands still in a machine that sleeps,
+ * one starts again at 0 in some containers.
+ */
 export function readClock(anchor: Anchor, machine: MachineTime): Reading {
   const wall = machine.wall();
   const isRight = (expected: number): boolean =>

@@ -1,8 +1,8 @@
 /**
- * The service's notion of time. A window that closes is released and erased for good, so the machine's clock is trusted only while
- * it agrees with the time that has passed since it was last right, which the database remembers, and with the database server's
- * clock. `machine-time.ts` reads the machine's clocks, `anchor.ts` says where they should be, `doubt.ts` why they are not trusted.
- * This folder may import `storage` and `log`. Start reading here.
+ * The service's notion of time. A window that closes is released and erased for good, so the machine's clock is trusted
+ * only while it agrees with the time that has passed since it was last right, which the database remembers, and with
+ * the database server's clock. `machine-time.ts` reads the machine's clocks, `anchor.ts` says where they should be,
+ * `doubt.ts` why they are not trusted. This folder may import `storage` and `log`. Start reading here.
  */
 
 import type { Logger } from "pino";
@@ -48,7 +48,10 @@ export function givenClock(clock: () => number): ServiceClock {
   return { now, guess: now, possible: () => [now()], doubt: () => undefined, stop: async () => undefined };
 }
 
-/** Watches this machine's clock. Resolves after the first look. A clock in doubt does not keep the service from starting: the service waits, and logs why. */
+/**
+ * Watches this machine's clock. Resolves after the first look. A clock in doubt does not keep the service from
+ * starting: the service waits, and logs why.
+ */
 export async function startClock(options: ClockOptions, machine: MachineTime = machineTime()): Promise<ServiceClock> {
   const { read, look, store } = createWatch(options, machine);
   await look();
@@ -112,7 +115,10 @@ function createWatch({ database, isServer, log, accept, anyGap }: ClockOptions, 
     compared = { server, wall: Math.min(Math.max(server, before), Math.max(machine.wall(), before)) };
   }
 
-  /** Takes over the mark that was stored before this process began, or meanwhile by another process that the operator told to accept the clock. */
+  /**
+   * Takes over the mark that was stored before this process began, or meanwhile by another process that the operator
+   * told to accept the clock.
+   */
   async function adopt(isFirst: boolean): Promise<void> {
     const mark = await findClockMark(database);
     const stored = mark && anchorAt(mark, machine, anyGap);

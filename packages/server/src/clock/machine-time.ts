@@ -9,7 +9,10 @@ export interface MachineTime {
   monotonic(): number;
   /** Since the machine started, sleep included. Takes some microseconds to read. */
   uptime(): number;
-  /** Another one after every start of the machine; null where the system has none. Only within one do the other two go on. */
+  /**
+   * Another one after every start of the machine; null where the system has none. Only within one do the other two go
+   * on.
+   */
   readonly boot: string | null;
 }
 

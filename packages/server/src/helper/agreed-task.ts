@@ -42,7 +42,10 @@ function isStructure(value: unknown): value is Readonly<Record<string, unknown>>
   return typeof value === "object" && value !== null;
 }
 
-/** Throws if a task was made with --dev, in which a handful of devices are enough for a release: it must not go on in production. */
+/**
+ * Throws if a task was made with --dev, in which a handful of devices are enough for a release: it must not go on in
+ * production.
+ */
 export async function requireNoDevelopmentTask(database: Queryable, tasks: TaskRegistry): Promise<void> {
   for (const { manifest } of tasks.names().flatMap(tasks.versions)) {
     const task = taskOf(manifest);

@@ -28,8 +28,9 @@ export async function versionOf(
 }
 
 /**
- * The window that the leader means; undefined if neither server has it yet. Throws if the helper, restored from a backup, lacks the window or has
- * made another one in its place: then it cannot open what devices have encrypted, and every report would look invalid.
+ * The window that the leader means; undefined if neither server has it yet. Throws if the helper, restored from a
+ * backup, lacks the window or has made another one in its place: then it cannot open what devices have encrypted, and
+ * every report would look invalid.
  */
 export async function findAgreedWindow(
   { database, now }: HelperParts,
@@ -48,7 +49,10 @@ export async function findAgreedWindow(
   );
 }
 
-/** The result of some work. If it fails because the window was finished meanwhile, and its secret destroyed, the error says that instead. */
+/**
+ * The result of some work. If it fails because the window was finished meanwhile, and its secret destroyed, the error
+ * says that instead.
+ */
 export async function unlessOver<T>(database: Database, { id, name, number }: WindowRow, work: Promise<T>): Promise<T> {
   try {
     return await work;

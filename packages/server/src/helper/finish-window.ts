@@ -13,7 +13,9 @@ import { makeWindow } from "../tally/window-keys.ts";
 import { findAgreedWindow, versionOf } from "./agreed-window.ts";
 import type { HelperParts } from "./helper.ts";
 
-/** Publishes the helper's share, if both servers have counted the same reports; otherwise the window is lost at both. */
+/**
+ * Publishes the helper's share, if both servers have counted the same reports; otherwise the window is lost at both.
+ */
 export async function finishWindow(
   parts: HelperParts,
   name: string,

@@ -1,7 +1,8 @@
 /**
- * The helper of two servers. It does little by itself: it answers its leader, whose requests decide when the helper's windows
- * open, count and close. This folder may import `between`, `protocol`, `release`, `rounds`, `tally`, `tasks`, `clock` and
- * `storage`, never `leader`. Start reading here: every answer has its own file, and `verify-reports.ts` is the one that counts.
+ * The helper of two servers. It does little by itself: it answers its leader, whose requests decide when the helper's
+ * windows open, count and close. This folder may import `between`, `protocol`, `release`, `rounds`, `tally`, `tasks`,
+ * `clock` and `storage`, never `leader`. Start reading here: every answer has its own file, and `verify-reports.ts` is
+ * the one that counts.
  */
 
 import type { Logger } from "pino";
@@ -35,7 +36,9 @@ export interface HelperParts {
 
 type Answer = (parts: HelperParts, name: string, number: number, payload: Uint8Array) => Promise<Uint8Array>;
 
-/** How a helper answers each operation. The number in a request is a task's version for `task`, and a window otherwise. */
+/**
+ * How a helper answers each operation. The number in a request is a task's version for `task`, and a window otherwise.
+ */
 export const ANSWERS: Readonly<Record<Operation, Answer>> = {
   task: takeTask,
   keys: issueKeys,

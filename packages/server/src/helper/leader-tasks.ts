@@ -4,8 +4,8 @@ import type { OtherServer } from "../between/other-server.ts";
 import { isSignedBy, requireSignedBy } from "../tally/open-keys.ts";
 
 /**
- * A check of the tasks in a helper's database, which its leader must have signed. If another leader has signed one, the operator has most likely
- * given the wrong key, and the message says so.
+ * A check of the tasks in a helper's database, which its leader must have signed. If another leader has signed one, the
+ * operator has most likely given the wrong key, and the message says so.
  */
 export function requireSignedByLeader({ operatorKey }: OtherServer): (task: SignedManifest) => void {
   const requireSigned = requireSignedBy(operatorKey);

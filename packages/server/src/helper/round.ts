@@ -8,8 +8,9 @@ import type { WindowRow } from "../storage/windows.ts";
 const FORSAKEN_SECONDS = 7 * 86_400;
 
 /**
- * One round of a helper: its windows open, count and close when its leader asks for that, so only two things are left to do. Finished windows
- * are erased, and windows that the leader has not finished for a week are given up. Returns false: nothing ever needs another round at once.
+ * One round of a helper: its windows open, count and close when its leader asks for that, so only two things are left
+ * to do. Finished windows are erased, and windows that the leader has not finished for a week are given up. Returns
+ * false: nothing ever needs another round at once.
  */
 export async function helperRound(parts: RoundParts, isStopping: () => boolean): Promise<boolean> {
   return forEachWindow(parts, isStopping, async (window, task) => {

@@ -8,7 +8,10 @@ import { isSignedBy } from "../tally/open-keys.ts";
 import { requireAgreed } from "./agreed-task.ts";
 import type { HelperParts } from "./helper.ts";
 
-/** Takes a task that this operator has agreed to, as the leader signed it. It replaces a manifest of the same version that was never used. */
+/**
+ * Takes a task that this operator has agreed to, as the leader signed it. It replaces a manifest of the same version
+ * that was never used.
+ */
 export async function takeTask(
   { database, tasks, keyFile, otherServer, isDevelopment }: HelperParts,
   name: string,

@@ -16,8 +16,9 @@ import { findAgreedWindow, MOST_AT_ONCE, unlessOver, versionOf, windowClosed } f
 import type { HelperParts } from "./helper.ts";
 
 /**
- * Opens the helper's halves and answers with its verifiers, one answer per report: the same report again gets the same answer, and another
- * report of the same device refuses the whole job. Every answer is counted in the transaction that stores it, before it is sent.
+ * Opens the helper's halves and answers with its verifiers, one answer per report: the same report again gets the same
+ * answer, and another report of the same device refuses the whole job. Every answer is counted in the transaction that
+ * stores it, before it is sent.
  */
 export async function verifyReports(
   parts: HelperParts,

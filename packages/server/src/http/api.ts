@@ -17,7 +17,10 @@ export interface ApiParts {
   readonly clock: ServiceClock;
 }
 
-/** The endpoints, as docs/wire-format.md describes them: those of devices if there is an intake, those of the operator if there is an admin. */
+/**
+ * The endpoints, as docs/wire-format.md describes them: those of devices if there is an intake, those of the operator
+ * if there is an admin.
+ */
 export function createApi({
   intake,
   admin,

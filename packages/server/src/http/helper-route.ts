@@ -10,7 +10,10 @@ import * as schemas from "./schemas.ts";
 /** At least twice as much as the longest job of a leader. */
 const MOST_BYTES = 4_000_000;
 
-/** The endpoint of a helper, for its leader. Answers and refusals are authenticated with the secret that both share, so both are bytes with status 200. */
+/**
+ * The endpoint of a helper, for its leader. Answers and refusals are authenticated with the secret that both share, so
+ * both are bytes with status 200.
+ */
 export function helperRoute(parts: HelperParts): Route<unknown> {
   const { secret } = parts.otherServer;
   const news = createNews();

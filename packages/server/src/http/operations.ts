@@ -5,7 +5,10 @@ import { HelperUnavailable } from "../leader/client.ts";
 import { Unavailable } from "../storage/database.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** Adds the endpoints for an operator's tools: the description, health, readiness and metrics. `whyNotReady` returns one line, or undefined. */
+/**
+ * Adds the endpoints for an operator's tools: the description, health, readiness and metrics. `whyNotReady` returns one
+ * line, or undefined.
+ */
 export function addOperations(
   app: FastifyInstance,
   {

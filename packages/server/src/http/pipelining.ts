@@ -1,13 +1,19 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 
-/** About twenty requests of the shortest kind. Whatever a client sends, Node would parse 64 kB of it, thousands of requests, at once. */
+/**
+ * About twenty requests of the shortest kind. Whatever a client sends, Node would parse 64 kB of it, thousands of
+ * requests, at once.
+ */
 const PIECE_BYTES = 512;
 /** As many as the headers of an ordinary request take. */
 const PIECES_AT_ONCE = 4;
 /** More than requests without a body take: such a client is not served before others. */
 const AHEAD_BYTES = 16_384;
-/** What clients that send ahead may use of one turn of the event loop, if nobody else has come; else one of them has a turn. */
+/**
+ * What clients that send ahead may use of one turn of the event loop, if nobody else has come; else one of them has a
+ * turn.
+ */
 const SLICE_MS = 5;
 
 interface Connection {
@@ -25,9 +31,10 @@ interface Connection {
 }
 
 /**
- * Reads of every connection only what its client may ask for now: the next piece of 512 bytes when every request of the piece before is
- * answered, and the answers have left. What is sent ahead stays in the socket, and TCP stops the client. So a connection has about twenty
- * requests in progress, however many its client sends, and a client that does not read its answers is not read, either.
+ * Reads of every connection only what its client may ask for now: the next piece of 512 bytes when every request of the
+ * piece before is answered, and the answers have left. What is sent ahead stays in the socket, and TCP stops the
+ * client. So a connection has about twenty requests in progress, however many its client sends, and a client that does
+ * not read its answers is not read, either.
  *
  * With a `readable` listener, Node parses what `read(n)` returns and nothing else. Clients that send ahead take turns.
  */
@@ -108,7 +115,10 @@ export function limitPipelining(server: Server): void {
   });
 }
 
-/** Nothing of a request is asked for before those that came earlier are answered; but a request that began is read to its end. */
+/**
+ * Nothing of a request is asked for before those that came earlier are answered; but a request that began is read to
+ * its end.
+ */
 function mayRead({ socket, unanswered, newest, isPaused }: Connection): boolean {
   return !isPaused && !socket.destroyed && (unanswered === 0 || newest?.complete === false);
 }
@@ -116,7 +126,10 @@ function mayRead({ socket, unanswered, newest, isPaused }: Connection): boolean 
 interface Turnstile {
   /** Calls back, each in its turn. */
   readonly waitForTurn: (turn: () => void) => void;
-  /** Somebody who need not wait has come. Node accepts one connection in a turn of the event loop, so that turn must be short. */
+  /**
+   * Somebody who need not wait has come. Node accepts one connection in a turn of the event loop, so that turn must be
+   * short.
+   */
   readonly goFirst: () => void;
 }
 

@@ -21,8 +21,8 @@ const HASH_DIGITS = 32;
 const MOST_KEPT = 8;
 
 /**
- * The SDK for pages: the one that this service came with, and all that services on the same database had before. Resolves when the new one is stored;
- * a full disk does not stop a service, which then delivers its own from memory.
+ * The SDK for pages: the one that this service came with, and all that services on the same database had before.
+ * Resolves when the new one is stored; a full disk does not stop a service, which then delivers its own from memory.
  */
 export async function sdkRoutes(database: Database, log: Logger, code: Uint8Array): Promise<Route<unknown>[]> {
   const own = fileOf(code);

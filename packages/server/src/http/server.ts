@@ -1,7 +1,8 @@
 /**
- * HTTP: the endpoints as data (`route.ts` and the files that end in `-routes.ts`), their description (`openapi.ts`), and the server
- * that checks every request against them (this file). An endpoint only reads its parameters, calls another folder and writes the
- * answer. This folder may import every other one but `start`, `rounds` and `tasks`. Start reading in `api.ts`.
+ * HTTP: the endpoints as data (`route.ts` and the files that end in `-routes.ts`), their description (`openapi.ts`),
+ * and the server that checks every request against them (this file). An endpoint only reads its parameters, calls
+ * another folder and writes the answer. This folder may import every other one but `start`, `rounds` and `tasks`. Start
+ * reading in `api.ts`.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -66,7 +67,10 @@ declare module "fastify" {
   }
 }
 
-/** Serves the routes. Every refusal is a problem of the one table (`message/problem.ts` in core); no request makes the service fail with a 5xx. */
+/**
+ * Serves the routes. Every refusal is a problem of the one table (`message/problem.ts` in core); no request makes the
+ * service fail with a 5xx.
+ */
 export function createHttp(options: HttpOptions): FastifyInstance {
   const app = fastify({
     // Only the proxy in front: entries before its own are what a client claims.

@@ -17,7 +17,10 @@ export interface WindowLookup {
   firstVersion(task: string): TaskVersion;
   /** The version a window runs under. */
   versionIn(at: At): TaskVersion;
-  /** These two throw if the window is not open by the clock. While the clock is in doubt, the error asks the client to try again later. */
+  /**
+   * These two throw if the window is not open by the clock. While the clock is in doubt, the error asks the client to
+   * try again later.
+   */
   requireEnrolmentOpen(at: At): void;
   requireUploadOpen(at: At): void;
   status(at: At): Promise<WindowStatus>;

@@ -16,7 +16,10 @@ import { hashOf } from "./token.ts";
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** Records every statement that the database gets, with its values: its files and its log hold nothing else, but for times. */
+/**
+ * Records every statement that the database gets, with its values: its files and its log hold nothing else, but for
+ * times.
+ */
 function recorded(database: Database, told: unknown[][]): Database {
   const listen = ({ query }: Queryable): Queryable => ({
     query: (sql, values) => {

@@ -1,7 +1,7 @@
 /**
- * All that devices ask of a service: to be enrolled and to report. An intake holds no secret: keys come from the pool that a
- * process with keys fills, and reports are stored unopened. This folder may import `protocol`, `storage`, `log` and `async`. Start
- * reading here, then `enrol.ts` and `upload.ts`.
+ * All that devices ask of a service: to be enrolled and to report. An intake holds no secret: keys come from the pool
+ * that a process with keys fills, and reports are stored unopened. This folder may import `protocol`, `storage`, `log`
+ * and `async`. Start reading here, then `enrol.ts` and `upload.ts`.
  */
 
 import { type ProblemCode, phaseOf } from "@lethe/core/message";
@@ -62,7 +62,10 @@ export function startIntake({
   let lastError: Error | undefined;
   const news = createNews();
 
-  /** By the clock alone: enrolments of a window that was closed manually are refused, and its counts go when its time is over. */
+  /**
+   * By the clock alone: enrolments of a window that was closed manually are refused, and its counts go when its time is
+   * over.
+   */
   function isEnrolmentOpen({ name, number }: WindowIdentity): boolean {
     const task = tasks.inWindow(name, number);
     return task !== undefined && ["next", "running"].includes(phaseOf(task.manifest, number, now()));

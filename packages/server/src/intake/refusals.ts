@@ -3,8 +3,8 @@ import { type Database, DatabaseUnavailable } from "../storage/database.ts";
 import { addRefusals } from "../storage/windows.ts";
 
 /**
- * Counts what intake refuses, by reason, and writes the counts now and then; a crash, of this process or of the database,
- * may lose the last second's.
+ * Counts what intake refuses, by reason, and writes the counts now and then; a crash, of this process or of the
+ * database, may lose the last second's.
  */
 export interface RefusalCounter {
   count(name: string, number: number, reason: string): void;

@@ -27,8 +27,8 @@ interface WindowArrival extends Arrival {
 }
 
 /**
- * Takes in reports, each once. Only what everybody can see decides: whether the window takes reports, whether the device is
- * enrolled and the token its own, and the report's header. It resolves after the commit.
+ * Takes in reports, each once. Only what everybody can see decides: whether the window takes reports, whether the
+ * device is enrolled and the token its own, and the report's header. It resolves after the commit.
  */
 export function createUpload(database: Database): {
   readonly upload: (upload: Upload) => Promise<Receipt>;
@@ -50,7 +50,10 @@ export function createUpload(database: Database): {
   };
 }
 
-/** As a rule every report is its device's first and comes with the right token: then one statement does it. Others are looked into. */
+/**
+ * As a rule every report is its device's first and comes with the right token: then one statement does it. Others are
+ * looked into.
+ */
 async function storeAll(database: Database, arrivals: readonly WindowArrival[]): Promise<Decided<Receipt>[]> {
   database.guard?.requireRoom(arrivals.reduce((sum, { body }) => sum + body.length, 0));
   const stored = new Set<Arrival>();
@@ -71,8 +74,8 @@ function firstOfEach<A extends Arrival>(arrivals: readonly A[]): A[] {
 }
 
 /**
- * Stores a group together. A device that is in it more than once has its turns one after another; as a rule the first settles the
- * others, without the database.
+ * Stores a group together. A device that is in it more than once has its turns one after another; as a rule the first
+ * settles the others, without the database.
  */
 async function storeInWindow(
   transaction: Queryable,

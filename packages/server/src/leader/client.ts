@@ -1,6 +1,7 @@
 /**
- * The leader of two servers: what it asks its helper, and how it counts and finishes windows together with the helper. This folder
- * may import `between`, `release`, `tally` and `storage`, never `helper`. Start reading here, then `count.ts`.
+ * The leader of two servers: what it asks its helper, and how it counts and finishes windows together with the helper.
+ * This folder may import `between`, `release`, `tally` and `storage`, never `helper`. Start reading here, then
+ * `count.ts`.
  */
 
 import { LetheError, type LetheErrorCode } from "@lethe/core/error";
@@ -24,7 +25,10 @@ import { Unavailable } from "../storage/database.ts";
 import type { TwoServerTask } from "../storage/tasks.ts";
 import type { WindowRow } from "../storage/windows.ts";
 
-/** The helper, as its leader sees it. If the helper refuses, these functions throw a `LetheError` with the helper's code. */
+/**
+ * The helper, as its leader sees it. If the helper refuses, these functions throw a `LetheError` with the helper's
+ * code.
+ */
 export interface Helper {
   /** Asks the helper to take a task, which its operator must have agreed to. */
   propose(signed: SignedManifest, name: string, version: number): Promise<void>;
@@ -39,7 +43,9 @@ export interface Helper {
   ): Promise<Uint8Array[]>;
   /** When this resolves, the helper has published its share and stored it durably, and counts no more reports. */
   finish(task: TwoServerTask, window: HelperWindow, counted: Counted): Promise<void>;
-  /** How many requests the helper has answered so far: a higher number means that a failure between the servers is over. */
+  /**
+   * How many requests the helper has answered so far: a higher number means that a failure between the servers is over.
+   */
   answered(): number;
   /** The key from which both servers draw the points of their queries. */
   verifyKey(task: string, window: number): Uint8Array;
@@ -64,7 +70,10 @@ function agreedOf({ hash }: TwoServerTask, { helperCommitment }: HelperWindow): 
   return { manifestHash: hash, helperCommitment: helperCommitment ?? NO_COMMITMENT };
 }
 
-/** A client of the helper at this address. Requests and answers are authenticated with the secret that both servers share. */
+/**
+ * A client of the helper at this address. Requests and answers are authenticated with the secret that both servers
+ * share.
+ */
 export function createHelperClient(
   { url, secret }: OtherServer & { readonly url: string },
   now: () => number,

@@ -17,8 +17,8 @@ interface Report extends JobEntry, PreparedReport {
 }
 
 /**
- * Counts what a window has received, job by job: opens the leader's halves, lets the helper open its own, and counts what both found. A leader
- * that is killed at any moment does the same job again, and the helper answers as before.
+ * Counts what a window has received, job by job: opens the leader's halves, lets the helper open its own, and counts
+ * what both found. A leader that is killed at any moment does the same job again, and the helper answers as before.
  */
 export function countWithHelper(
   parts: CountingParts,

@@ -13,8 +13,8 @@ import type { CountingParts } from "../tally/batches.ts";
 import type { Helper } from "./client.ts";
 
 /**
- * Finishes a closed window: first the helper publishes its share, if it has counted exactly the same reports, then the leader. Undefined while
- * there is more to count, or if another process has finished it.
+ * Finishes a closed window: first the helper publishes its share, if it has counted exactly the same reports, then the
+ * leader. Undefined while there is more to count, or if another process has finished it.
  */
 export async function finishWithHelper(
   { database, keyFile }: Pick<CountingParts, "database" | "keyFile">,
@@ -38,8 +38,9 @@ export async function finishWithHelper(
 }
 
 /**
- * Whether this error means that the servers can never count a window alike: one of them was restored from a backup, or their secret was changed
- * in the middle of a job. Another leader on this database may have counted everything meanwhile and finished: then the window is not lost.
+ * Whether this error means that the servers can never count a window alike: one of them was restored from a backup, or
+ * their secret was changed in the middle of a job. Another leader on this database may have counted everything
+ * meanwhile and finished: then the window is not lost.
  */
 export async function canNeverAgree(database: Database, windowId: number, error: unknown): Promise<boolean> {
   if (!(error instanceof LetheError)) return false;

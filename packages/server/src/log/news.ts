@@ -6,7 +6,10 @@
  * Decides which failures to log: the first time, again after it was over in between, and every ten minutes.
  */
 export interface News {
-  /** Whether to log this failure. Numbers in its text are ignored: a clock that is further and further away is the same failure. */
+  /**
+   * Whether to log this failure. Numbers in its text are ignored: a clock that is further and further away is the same
+   * failure.
+   */
   isNews(trouble: string): boolean;
   /** All failures whose text begins like this are over. Returns whether there were any. */
   over(beginning?: string): boolean;

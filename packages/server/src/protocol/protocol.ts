@@ -1,8 +1,8 @@
 /**
- * The server's side of a task, the mirror image of `DeviceProtocol` in core. Tasks of one server and of two are two implementations
- * of `ServerProtocol`. `protocolOf` picks one; intake, rounds and release never ask which. The two-server implementation is the
- * leader's, because a helper only answers its leader (`helper/`). This folder may import `leader`, `between`, `release`, `tally` and
- * `storage`. Start reading here, then `one-server.ts`.
+ * The server's side of a task, the mirror image of `DeviceProtocol` in core. Tasks of one server and of two are two
+ * implementations of `ServerProtocol`. `protocolOf` picks one; intake, rounds and release never ask which. The
+ * two-server implementation is the leader's, because a helper only answers its leader (`helper/`). This folder may
+ * import `leader`, `between`, `release`, `tally` and `storage`. Start reading here, then `one-server.ts`.
  */
 
 import type { Secret } from "@lethe/core/encryption";
@@ -39,7 +39,10 @@ export interface ServerProtocol {
   ): Promise<IssuedKeys[]>;
   /** Opens and counts the reports of a window, each once, until none is left or `isPaused`. */
   count(parts: KeyHolder, window: WindowRow, isPaused: () => boolean): Promise<void>;
-  /** Publishes the result of a closed window, once. Undefined while there is more to count, or if another process has published it. */
+  /**
+   * Publishes the result of a closed window, once. Undefined while there is more to count, or if another process has
+   * published it.
+   */
   finish(parts: KeyHolder, windowId: number, at: number): Promise<Published | undefined>;
   /** Whether this error, of one of the three functions above, means that the window can never be counted. */
   isLost(database: Database, windowId: number, error: unknown): Promise<boolean>;

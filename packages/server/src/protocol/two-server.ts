@@ -8,7 +8,10 @@ import { issueKeysOfBoth } from "../leader/issue-keys.ts";
 import type { TwoServerTask } from "../storage/tasks.ts";
 import type { KeyHolder, ServerProtocol } from "./protocol.ts";
 
-/** A task whose reports a leader and a helper open together, as the leader sees it: each publishes its share of the sums. */
+/**
+ * A task whose reports a leader and a helper open together, as the leader sees it: each publishes its share of the
+ * sums.
+ */
 export function twoServer(task: TwoServerTask): ServerProtocol {
   return {
     requireReport: (body) => void decodeTwoServerReport(task.layout, task.hash, body),

@@ -5,8 +5,9 @@ import { claimErasure, isUnreleased, readWindow, type WindowRow } from "../stora
 import type { CountingParts } from "../tally/batches.ts";
 
 /**
- * Destroys the window's secret, then everything that devices sent and what was read from it: reports and states of this window can never be
- * opened again. One of several processes erases the rows; returns whether it was this one, and it is done.
+ * Destroys the window's secret, then everything that devices sent and what was read from it: reports and states of this
+ * window can never be opened again. One of several processes erases the rows; returns whether it was this one, and it
+ * is done.
  */
 export async function eraseWindow(
   { database, keyFile, leaseSeconds }: Pick<CountingParts, "database" | "keyFile" | "leaseSeconds">,

@@ -29,7 +29,10 @@ export async function giveUpWindow(
   });
 }
 
-/** Throws if the key file lacks the secret of a window that is not released; with `abandonLostWindows` such windows are given up instead. */
+/**
+ * Throws if the key file lacks the secret of a window that is not released; with `abandonLostWindows` such windows are
+ * given up instead.
+ */
 export async function requireSecrets(
   { database, tasks, now }: { readonly database: Database; readonly tasks: TaskRegistry; readonly now: () => number },
   keyFile: KeyFile,

@@ -10,8 +10,8 @@ import { secretOf } from "../tally/window-keys.ts";
 import { makeRelease, type Published, withhold } from "./release.ts";
 
 /**
- * Publishes the release of a closed window of one server, in one transaction and once. Undefined while reports are still to be counted, or if
- * another process has published it.
+ * Publishes the release of a closed window of one server, in one transaction and once. Undefined while reports are
+ * still to be counted, or if another process has published it.
  */
 export async function publishRelease(
   { database, threads, keyFile }: Pick<CountingParts, "database" | "threads" | "keyFile">,

@@ -1,7 +1,7 @@
 /**
- * How a window ends: with a release (`publish.ts`), with one server's share (`share.ts`), without either because too few devices
- * reported (this file), or lost (`give-up.ts`); afterwards it is erased (`erase.ts`). Each ending is one transaction, and happens
- * once. This folder may import `tally` and `storage`. Start reading here, then `publish.ts`.
+ * How a window ends: with a release (`publish.ts`), with one server's share (`share.ts`), without either because too
+ * few devices reported (this file), or lost (`give-up.ts`); afterwards it is erased (`erase.ts`). Each ending is one
+ * transaction, and happens once. This folder may import `tally` and `storage`. Start reading here, then `publish.ts`.
  */
 
 import {
@@ -38,8 +38,8 @@ export function withhold(closed: ClosedWindow): Withheld | undefined {
 }
 
 /**
- * The release of a window of one server. The number of devices in it is that of the reports received; whether a report was found invalid shows
- * only in `invalid`, which began with noise.
+ * The release of a window of one server. The number of devices in it is that of the reports received; whether a report
+ * was found invalid shows only in `invalid`, which began with noise.
  */
 export function makeRelease(closed: ClosedWindow<OneServerTask>, tally: SumsTally, cost: TaskPlan): Release {
   const statistics = closed.task.layout.map(({ spec, metrics, server }, i) => ({

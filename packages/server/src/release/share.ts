@@ -22,7 +22,10 @@ export interface CountedWindow {
   readonly at: number;
 }
 
-/** Publishes this server's share of a window, with its noise, once; or that too few devices reported. The caller has locked the window. */
+/**
+ * Publishes this server's share of a window, with its noise, once; or that too few devices reported. The caller has
+ * locked the window.
+ */
 export async function publishShare(
   transaction: Queryable,
   keyFile: KeyFile,
@@ -43,7 +46,10 @@ export async function publishShare(
   return outcome;
 }
 
-/** The document to sign. The aggregator adds this server's noise here and nowhere else, in the transaction that publishes the result. */
+/**
+ * The document to sign. The aggregator adds this server's noise here and nowhere else, in the transaction that
+ * publishes the result.
+ */
 async function documentOf(
   transaction: Queryable,
   keyFile: KeyFile,

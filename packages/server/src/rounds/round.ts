@@ -28,7 +28,9 @@ export interface CountingRoundParts extends RoundParts {
   readonly keysAhead: number;
   /** Draws the noise with which the count of invalid reports begins. */
   readonly invalidNoise: () => number;
-  /** While it is true, reports of open windows are counted later: devices wait for intake, nobody waits for the count. */
+  /**
+   * While it is true, reports of open windows are counted later: devices wait for intake, nobody waits for the count.
+   */
   readonly isIntakeBusy: () => boolean;
   /** Does what the admin asked of processes that hold no keys. */
   readonly answerRequests: () => Promise<void>;
@@ -42,9 +44,9 @@ type IsStopping = () => boolean;
 const COUNTING_MS = 1000;
 
 /**
- * One round: opens windows, makes keys ahead, counts, closes, releases and erases. Returns whether to begin the next at once: there is more to
- * count, or keys are being used up by an intake of another process, which cannot wake this one. A failure in one window does not delay
- * the others; the first failure is thrown at the end.
+ * One round: opens windows, makes keys ahead, counts, closes, releases and erases. Returns whether to begin the next at
+ * once: there is more to count, or keys are being used up by an intake of another process, which cannot wake this one.
+ * A failure in one window does not delay the others; the first failure is thrown at the end.
  */
 export async function countingRound(parts: CountingRoundParts, isStopping: IsStopping): Promise<boolean> {
   const { database, tasks, keyFile, now, keysAhead } = parts;
@@ -71,8 +73,8 @@ export async function countingRound(parts: CountingRoundParts, isStopping: IsSto
 type Attempt = <T>(task: Promise<T>) => Promise<T | undefined>;
 
 /**
- * Lets `advance` do what is to be done for each window that is not erased yet, after `before`. Returns whether one of them needs another round at
- * once. What `attempt` is given may fail without ending the round.
+ * Lets `advance` do what is to be done for each window that is not erased yet, after `before`. Returns whether one of
+ * them needs another round at once. What `attempt` is given may fail without ending the round.
  */
 export async function forEachWindow(
   { database, tasks, keyFile, now }: RoundParts,

@@ -1,7 +1,8 @@
 /**
- * Everything that happens by itself in a process that holds keys, in rounds: windows open, keys are made ahead, reports are counted,
- * windows close, are released and erased. The database says what is to be done, so any step may be interrupted and repeated. This
- * folder may import `protocol`, `release`, `tally`, `clock`, `storage`, `log` and `async`. Start reading in `round.ts`.
+ * Everything that happens by itself in a process that holds keys, in rounds: windows open, keys are made ahead, reports
+ * are counted, windows close, are released and erased. The database says what is to be done, so any step may be
+ * interrupted and repeated. This folder may import `protocol`, `release`, `tally`, `clock`, `storage`, `log` and
+ * `async`. Start reading in `round.ts`.
  */
 
 import type { Logger } from "pino";
@@ -29,7 +30,10 @@ export interface Rounds {
   stop(): Promise<void>;
 }
 
-/** Runs rounds until it is stopped. `round` returns whether to begin the next one at once. A round that fails is logged and tried again. */
+/**
+ * Runs rounds until it is stopped. `round` returns whether to begin the next one at once. A round that fails is logged
+ * and tried again.
+ */
 export function startRounds(parts: LoopParts, round: (isStopping: () => boolean) => Promise<boolean>): Rounds {
   let stopping = false;
   let woken = false;

@@ -17,7 +17,10 @@ export interface OpenWindow {
 /** How many keys a thread makes at a time. */
 const KEYS_AT_ONCE = 32;
 
-/** Makes the running window of every task and the next, if they are not there. `noise` is what the count of invalid reports begins with. */
+/**
+ * Makes the running window of every task and the next, if they are not there. `noise` is what the count of invalid
+ * reports begins with.
+ */
 export async function openWindows(
   database: Database,
   tasks: TaskRegistry,

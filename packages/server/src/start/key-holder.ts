@@ -46,7 +46,9 @@ export function requireOwner({ keyFile, adminToken }: ServiceOptions): Owner {
   return { keyFile, adminToken };
 }
 
-/** Starts the part of a process that holds the keys: at a helper one that answers its leader, otherwise one that counts. */
+/**
+ * Starts the part of a process that holds the keys: at a helper one that answers its leader, otherwise one that counts.
+ */
 export function startKeyHolder(
   common: Common,
   keyFile: KeyFile,

@@ -1,7 +1,7 @@
 /**
- * Starting a process: its options (this file), the database and the clock (`open-database.ts`), the part that holds the keys
- * (`key-holder.ts`), and the admin of a process without keys (`remote-admin.ts`). `service.ts` puts them together. This folder may
- * import every other one.
+ * Starting a process: its options (this file), the database and the clock (`open-database.ts`), the part that holds the
+ * keys (`key-holder.ts`), and the admin of a process without keys (`remote-admin.ts`). `service.ts` puts them together.
+ * This folder may import every other one.
  */
 
 import type { LetheError } from "@lethe/core/error";
@@ -10,8 +10,9 @@ import type { OtherServer } from "../between/other-server.ts";
 import type { EnrolmentRules } from "../intake/admission.ts";
 
 /**
- * What a process does. An `intake` takes in what devices send. A `tally` holds the keys, counts, releases, and answers the admin. `all` is both. For tasks
- * of two servers, a `leader` is both but opens only its half of every report, and asks its `helper` about the other.
+ * What a process does. An `intake` takes in what devices send. A `tally` holds the keys, counts, releases, and answers
+ * the admin. `all` is both. For tasks of two servers, a `leader` is both but opens only its half of every report, and
+ * asks its `helper` about the other.
  */
 export type Role = "all" | "intake" | "tally" | "leader" | "helper";
 
@@ -23,7 +24,10 @@ export interface ServiceOptions {
   readonly data?: string;
   /** A PostgreSQL server, which any number of processes may share. */
   readonly databaseUrl?: string;
-  /** The file with all secrets. It is outside of the data folder, so that backups of the folder hold no secret. An intake has none. */
+  /**
+   * The file with all secrets. It is outside of the data folder, so that backups of the folder hold no secret. An
+   * intake has none.
+   */
   readonly keyFile?: string;
   /** An intake that has one answers the admin, too, and lets a tally sign new tasks. */
   readonly adminToken?: string;
@@ -58,7 +62,10 @@ export interface ServiceOptions {
   readonly sdk?: Uint8Array;
   /** If true, every task runs in windows of seconds. */
   readonly development?: boolean;
-  /** Milliseconds since 1970; trusted. By default the machine's clock, which is trusted while it agrees with the time that passes. */
+  /**
+   * Milliseconds since 1970; trusted. By default the machine's clock, which is trusted while it agrees with the time
+   * that passes.
+   */
   readonly clock?: () => number;
 }
 
@@ -69,8 +76,9 @@ export interface Service {
   /** What devices pin. An intake may not know it before the first tally has started. */
   readonly operatorKey: string | undefined;
   /**
-   * Resolves, with the reason, if the service can never go on: `bad-database` if the embedded database does not answer any more, `bad-data-folder`
-   * if its folder is gone. All requests fail by then. The caller should close the service and end the process.
+   * Resolves, with the reason, if the service can never go on: `bad-database` if the embedded database does not answer
+   * any more, `bad-data-folder` if its folder is gone. All requests fail by then. The caller should close the service
+   * and end the process.
    */
   readonly broken: Promise<LetheError>;
   /** Accepts no more requests, finishes those under way, and resolves when everything is on disk. */

@@ -2,7 +2,10 @@ import type { Task } from "@lethe/core/message";
 import type { Database, Queryable } from "./database.ts";
 import { lockKeyFile } from "./locks.ts";
 
-/** Notes that this operator agrees to a version of a task, as its file says it; false if they have agreed to another text of it. */
+/**
+ * Notes that this operator agrees to a version of a task, as its file says it; false if they have agreed to another
+ * text of it.
+ */
 export async function addAgreement(database: Queryable, task: Task): Promise<boolean> {
   const text = JSON.stringify(task);
   const [row] = await database.query<{ task: string }>(

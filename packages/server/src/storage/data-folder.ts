@@ -45,7 +45,10 @@ export async function openDataFolder(
   }
 }
 
-/** Nothing that is asked of the database is answered after its folder has gone: what it stores then is in files without a name. */
+/**
+ * Nothing that is asked of the database is answered after its folder has gone: what it stores then is in files without
+ * a name.
+ */
 function guarded(
   folder: string,
   files: readonly string[],
@@ -165,7 +168,9 @@ async function openDatabase(
   }
 }
 
-/** What a new schema dropped is still in the write-ahead log, whose old files would be used again and keep it for long. */
+/**
+ * What a new schema dropped is still in the write-ahead log, whose old files would be used again and keep it for long.
+ */
 async function removeOldLog(database: Database): Promise<void> {
   await database.query("SET wal_recycle = off");
   await database.query("SELECT pg_switch_wal()");

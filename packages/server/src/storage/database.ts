@@ -1,7 +1,8 @@
 /**
- * Everything that is stored in the database, and the only folder with SQL. `docs/data-model.md` describes the tables. There are two
- * databases, a PostgreSQL server (`postgres.ts`) and an embedded one (`pglite.ts`, in a `data-folder.ts`), with one dialect. The
- * other files hold the statements, one file per table or step. This folder may import `async`. Start reading here, then `windows.ts`.
+ * Everything that is stored in the database, and the only folder with SQL. `docs/data-model.md` describes the tables.
+ * There are two databases, a PostgreSQL server (`postgres.ts`) and an embedded one (`pglite.ts`, in a
+ * `data-folder.ts`), with one dialect. The other files hold the statements, one file per table or step. This folder may
+ * import `async`. Start reading here, then `windows.ts`.
  */
 
 import type { LetheError } from "@lethe/core/error";
@@ -27,7 +28,10 @@ export interface Database extends Queryable {
 
 /** Watches what an embedded database depends on: the room on its disk, its folder, and its thread. */
 export interface StorageGuard {
-  /** Throws `OutOfSpace` if this many bytes more would leave less free than the floor. Asked before something new is taken in. */
+  /**
+   * Throws `OutOfSpace` if this many bytes more would leave less free than the floor. Asked before something new is
+   * taken in.
+   */
   requireRoom(bytes?: number): void;
   /** What is free, and whether it is so little that nothing new is taken in. */
   room(): { readonly freeBytes: number; readonly isLow: boolean };
@@ -86,16 +90,16 @@ export async function runTransaction<T>(
 }
 
 /**
- * For every connection. Statements are planned once, often while their tables are nearly empty, and an embedded database never gathers
- * statistics: without these the planner may settle on reading whole windows, dead rows included.
+ * For every connection. Statements are planned once, often while their tables are nearly empty, and an embedded
+ * database never gathers statistics: without these the planner may settle on reading whole windows, dead rows included.
  */
 export const SESSION_SETTINGS: string = ["seqscan", "bitmapscan", "hashjoin", "mergejoin"]
   .map((method) => `SET enable_${method} = off`)
   .join("; ");
 
 /**
- * The rows of a table that is given as columns of fixed width, each packed end to end into one parameter: one statement for any
- * number of rows, and bytes that nobody parses. `$1` is their number, then come the columns.
+ * The rows of a table that is given as columns of fixed width, each packed end to end into one parameter: one statement
+ * for any number of rows, and bytes that nobody parses. `$1` is their number, then come the columns.
  */
 export function packedRows(...widths: readonly number[]): string {
   const columns = widths.map((width, i) => `substring($${i + 2}::bytea from i * ${width} + 1 for ${width})`);

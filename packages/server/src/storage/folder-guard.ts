@@ -36,9 +36,9 @@ export interface FolderGuard {
 }
 
 /**
- * Watches the room on the disk of a folder, and that files in it stay the same ones. It looks every second, and logs one line when room
- * runs out and one when there is room again. A floor of 0 leaves the last byte to be used; by default 5% of the volume stay free, at least
- * 24 MB and at most 256 MB.
+ * Watches the room on the disk of a folder, and that files in it stay the same ones. It looks every second, and logs
+ * one line when room runs out and one when there is room again. A floor of 0 leaves the last byte to be used; by
+ * default 5% of the volume stay free, at least 24 MB and at most 256 MB.
  */
 export function guardFolder(
   folder: string,

@@ -55,7 +55,10 @@ export async function addHelperReports(
 const AT_ONCE = 1000;
 const MOST_BYTES_AT_ONCE = 8_000_000;
 
-/** A hash over the digests of a window's reports, in the order of devices. `digestsAfter` returns the next few, none at the end. */
+/**
+ * A hash over the digests of a window's reports, in the order of devices. `digestsAfter` returns the next few, none at
+ * the end.
+ */
 async function hashInOrder(
   digestsAfter: (
     device: Uint8Array,

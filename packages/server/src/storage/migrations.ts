@@ -120,7 +120,10 @@ const MIGRATIONS: readonly string[] = [
    );`,
 ];
 
-/** Brings the schema up to date, or refuses one that a newer version made. Returns whether it changed an existing one. Tests make older ones with `upTo`. */
+/**
+ * Brings the schema up to date, or refuses one that a newer version made. Returns whether it changed an existing one.
+ * Tests make older ones with `upTo`.
+ */
 export async function migrate(database: Database, upTo: number = MIGRATIONS.length): Promise<boolean> {
   return database.transaction(async (transaction) => {
     await lockSchema(transaction);

@@ -2,9 +2,10 @@ import type { SqlValue } from "./database.ts";
 import { BYTEA, readText } from "./values.ts";
 
 /**
- * The part of PostgreSQL's protocol that this service speaks: statements that are prepared once, with bytes as bytes in both directions.
- * PGlite's own `query` prepares every time, in five exchanges, and copies large values five times. `pg-protocol`, which `pg` installs, does
- * not do: it asks for all columns in one format and decodes every value of a row as text, so reports would travel as hexadecimal digits.
+ * The part of PostgreSQL's protocol that this service speaks: statements that are prepared once, with bytes as bytes in
+ * both directions. PGlite's own `query` prepares every time, in five exchanges, and copies large values five times.
+ * `pg-protocol`, which `pg` installs, does not do: it asks for all columns in one format and decodes every value of a
+ * row as text, so reports would travel as hexadecimal digits.
  */
 export interface Statement {
   readonly name: string;

@@ -9,13 +9,18 @@ import { type Patience, watchThread } from "./thread-watch.ts";
 
 /** PGlite, and whether its thread still lives. */
 export interface EmbeddedDatabase extends Database {
-  /** Resolves, with the reason, once the thread will never answer again; everything that was asked has failed by then. */
+  /**
+   * Resolves, with the reason, once the thread will never answer again; everything that was asked has failed by then.
+   */
   readonly broken: Promise<LetheError>;
   /** The process is ending: a thread that does not answer is given up within seconds. */
   hurry(): void;
 }
 
-/** How long a statement may take. Sweeping a large window takes minutes on a slow disk, and so does reading the log again after a crash. */
+/**
+ * How long a statement may take. Sweeping a large window takes minutes on a slow disk, and so does reading the log
+ * again after a crash.
+ */
 export const PATIENCE: Patience = { statement: 30, long: 600 };
 const IS_LONG = /^(VACUUM|CHECKPOINT|DELETE)\b/;
 /** The SQLSTATE of a full disk. */
@@ -36,12 +41,13 @@ interface Conversation extends Pick<EmbeddedDatabase, "broken" | "hurry"> {
 
 /**
  * PostgreSQL inside this process, in its own thread, so that statements and HTTP run side by side. There is one
- * connection; transactions wait for one another. PGlite never calls fsync: what is committed survives the end of the process,
- * however it ends, but a power failure or a crash of the machine only after `persist`. Later writes reach the disk in any
- * order, so a power failure before the next `persist` can still damage the database.
+ * connection; transactions wait for one another. PGlite never calls fsync: what is committed survives the end of the
+ * process, however it ends, but a power failure or a crash of the machine only after `persist`. Later writes reach the
+ * disk in any order, so a power failure before the next `persist` can still damage the database.
  *
- * PGlite panics when it cannot write its log, on a full disk, and spins for ever at the next statement. So its thread is ended after a
- * panic, and when one statement takes longer than `patience`. What was committed before is there at the next start.
+ * PGlite panics when it cannot write its log, on a full disk, and spins for ever at the next statement. So its thread
+ * is ended after a panic, and when one statement takes longer than `patience`. What was committed before is there at
+ * the next start.
  */
 export async function openPglite(folder: string, patience: Patience = PATIENCE): Promise<EmbeddedDatabase> {
   const { ask, broken, hurry } = await converse(folder, patience);
@@ -49,7 +55,8 @@ export async function openPglite(folder: string, patience: Patience = PATIENCE):
   const query = async <Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> =>
     (await ask({ sql, values })) as Row[];
   return {
-    // The turn is over once the question is sent: the thread has the next statement at hand when it has answered this one.
+    // The turn is over once the question is sent: the thread has the next statement at hand when it has answered this
+    // one.
     query: async <Row>(sql: string, values?: readonly SqlValue[]) => {
       const { answer } = await inTurn(async () => ({ answer: query<Row>(sql, values) }));
       return answer;

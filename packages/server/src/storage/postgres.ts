@@ -14,22 +14,24 @@ import { BYTEA, readText } from "./values.ts";
 const MOST_CONNECTIONS = 10;
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 10_000;
-/** A server that fell silent, as one without power does, is given up; what it was asked may or may not have happened. */
+/**
+ * A server that fell silent, as one without power does, is given up; what it was asked may or may not have happened.
+ */
 const QUERY_TIMEOUT_MS = 60_000;
 const OLDEST_VERSION = 14;
 /** How often a transaction that got in another's way is tried. */
 const MOST_TRIES = 5;
 
 /**
- * A process that is stopped in the midst of a transaction holds its locks no longer than this. Plans are made for a few known
- * statements, which compiling would only delay.
+ * A process that is stopped in the midst of a transaction holds its locks no longer than this. Plans are made for a few
+ * known statements, which compiling would only delay.
  */
 const SETTINGS = `${SESSION_SETTINGS}; SET jit = off; SET default_transaction_isolation = 'read committed';
   SET idle_in_transaction_session_timeout = '30s'; SET lock_timeout = '50s'`;
 
 /**
- * A PostgreSQL server, which any number of processes may share. A commit is on its disk, and on that of a synchronous standby if it
- * has one.
+ * A PostgreSQL server, which any number of processes may share. A commit is on its disk, and on that of a synchronous
+ * standby if it has one.
  */
 export async function openPostgres(url: string, queryTimeoutMs: number = QUERY_TIMEOUT_MS): Promise<Database> {
   requireUrl(url);
@@ -93,8 +95,8 @@ function databaseOf(pool: Pool): Database {
 }
 
 /**
- * A commit whose wait for the standby was cut off, by a restart say, can be read although the standby may not have it. This one comes
- * after it and waits for both.
+ * A commit whose wait for the standby was cut off, by a restart say, can be read although the standby may not have it.
+ * This one comes after it and waits for both.
  */
 async function waitForStandby(connection: Queryable): Promise<void> {
   await connection.query("SELECT pg_logical_emit_message(true, 'lethe', '')");
@@ -169,8 +171,8 @@ async function retried<T>(use: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Broken or refused connections, a server that stops, starts, or became a standby, a transaction ended from outside, a lock that is not
- * let go, no room. Errors without a code are the driver's own, about connections.
+ * Broken or refused connections, a server that stops, starts, or became a standby, a transaction ended from outside, a
+ * lock that is not let go, no room. Errors without a code are the driver's own, about connections.
  */
 function isUnavailable(error: unknown): boolean {
   if (error instanceof RangeError || error instanceof TypeError) return false;

@@ -10,9 +10,10 @@ export interface Arrival {
 }
 
 /**
- * Stores those that come from an enrolled device with its own token, and are its first, if the window takes reports; says which devices these
- * are. One statement, so that in the common case it is the whole transaction. Devices are looked up one by one: without statistics, which an
- * embedded database does not gather, a join would read the whole table.
+ * Stores those that come from an enrolled device with its own token, and are its first, if the window takes reports;
+ * says which devices these are. One statement, so that in the common case it is the whole transaction. Devices are
+ * looked up one by one: without statistics, which an embedded database does not gather, a join would read the whole
+ * table.
  */
 export async function addReports(
   transaction: Queryable,
@@ -64,7 +65,10 @@ export async function findSenders(
   return new Map(rows.flatMap(({ i, tokenHash, body }) => (tokenHash ? [[i, { tokenHash, body }]] : [])));
 }
 
-/** Takes up to `most` reports that nobody has counted or is counting. The lease ends after `seconds`, so that others go on if its holder dies. */
+/**
+ * Takes up to `most` reports that nobody has counted or is counting. The lease ends after `seconds`, so that others go
+ * on if its holder dies.
+ */
 export function leaseReports(
   database: Queryable,
   windowId: number,

@@ -1,6 +1,9 @@
 import type { Queryable } from "./database.ts";
 
-/** A window's tally as it is stored: the number of reports in it, and the rest, sealed under a key that derives from the window's secret. */
+/**
+ * A window's tally as it is stored: the number of reports in it, and the rest, sealed under a key that derives from the
+ * window's secret.
+ */
 export interface StoredTally {
   readonly counted: number;
   readonly sealed: Uint8Array;

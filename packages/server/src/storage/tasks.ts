@@ -107,7 +107,10 @@ export async function findVersionIn(transaction: Queryable, name: string, window
   return row?.id;
 }
 
-/** The tasks of this database. `requireSigned` throws if a manifest is not the operator's; a process without keys leaves that check to the devices. */
+/**
+ * The tasks of this database. `requireSigned` throws if a manifest is not the operator's; a process without keys leaves
+ * that check to the devices.
+ */
 export function createTaskRegistry(
   database: Database,
   requireSigned: (task: SignedManifest) => void = () => undefined,

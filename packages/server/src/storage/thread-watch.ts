@@ -16,8 +16,8 @@ export interface ThreadWatch {
 }
 
 /**
- * Calls `onStuck` once the thread has been at the same statement for longer than it may. It counts ticks of this thread instead of
- * reading a clock: a process that was paused, or a machine that slept, has used up none of the time.
+ * Calls `onStuck` once the thread has been at the same statement for longer than it may. It counts ticks of this thread
+ * instead of reading a clock: a process that was paused, or a machine that slept, has used up none of the time.
  */
 export function watchThread<Asked extends { readonly isLong: boolean }>(
   patience: Patience,

@@ -128,8 +128,8 @@ export async function endWindow(transaction: Queryable, id: number, outcome: Win
 }
 
 /**
- * Whether the caller may erase the window's rows for this many seconds: nobody else is erasing them, or the process that was has not
- * renewed its claim.
+ * Whether the caller may erase the window's rows for this many seconds: nobody else is erasing them, or the process
+ * that was has not renewed its claim.
  */
 export async function claimErasure(
   database: Queryable,

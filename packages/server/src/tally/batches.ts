@@ -1,8 +1,8 @@
 /**
  * What a process with keys knows of a window: the key file (`key-file.ts`, `open-keys.ts`), the secrets of windows
- * (`window-keys.ts`), what was counted so far (`sealed-tally.ts`), the threads that open reports (`threads.ts`, `opening.ts`,
- * `shares.ts`), and how batches of reports are counted exactly once (this file). This folder may import `storage` and `async`.
- * Start reading here, then `sealed-tally.ts`.
+ * (`window-keys.ts`), what was counted so far (`sealed-tally.ts`), the threads that open reports (`threads.ts`,
+ * `opening.ts`, `shares.ts`), and how batches of reports are counted exactly once (this file). This folder may import
+ * `storage` and `async`. Start reading here, then `sealed-tally.ts`.
  */
 
 import { randomBytes } from "node:crypto";
@@ -40,14 +40,17 @@ export interface BatchCounter<Opened, Kind extends TallyKind> {
   readonly workers: number;
   /** Opens the reports. How long that takes decides the size of the next batch. */
   open(keys: CommittedKeys, reports: readonly ReceivedReport[]): Promise<Opened>;
-  /** Whatever else must be done before anything is locked; returns what adds the reports to the tally, in the transaction. */
+  /**
+   * Whatever else must be done before anything is locked; returns what adds the reports to the tally, in the
+   * transaction.
+   */
   settle(opened: Opened): Promise<(tally: TallyOf<Kind>) => Promise<TallyOf<Kind>>>;
 }
 
 /**
- * Opens and counts what a window has received, until every report is counted or leased by another process, or until `isPaused`. A process that
- * is killed at any moment loses nothing and counts nothing twice: a batch is marked as counted in the transaction that adds it to the tally,
- * and only if its lease still holds.
+ * Opens and counts what a window has received, until every report is counted or leased by another process, or until
+ * `isPaused`. A process that is killed at any moment loses nothing and counts nothing twice: a batch is marked as
+ * counted in the transaction that adds it to the tally, and only if its lease still holds.
  */
 export async function countBatches<Opened, Kind extends TallyKind>(
   { database, keyFile, leaseSeconds, onCounted }: CountingParts,
@@ -76,7 +79,10 @@ export async function countBatches<Opened, Kind extends TallyKind>(
   await allOf(Array.from({ length: workers }, work));
 }
 
-/** Marks leased reports as counted and adds them to the tally, both or neither; false if the lease was lost: then another process counts them. */
+/**
+ * Marks leased reports as counted and adds them to the tally, both or neither; false if the lease was lost: then
+ * another process counts them.
+ */
 async function addCounted<Kind extends TallyKind>(
   database: Database,
   windowSecret: Secret<Uint8Array>,

@@ -9,8 +9,8 @@ import { whySystemRefused } from "../storage/disk-error.ts";
 
 /**
  * All secrets of a tally, outside of the database and its backups: the operator's signing key, the ratchet, and the
- * secrets of windows that are not released yet. Processes on one PostgreSQL database share it; a process that changes it holds the database's
- * lock (`lockKeyFile` in storage/locks.ts).
+ * secrets of windows that are not released yet. Processes on one PostgreSQL database share it; a process that changes
+ * it holds the database's lock (`lockKeyFile` in storage/locks.ts).
  */
 export interface KeyFile {
   readonly signingKey: KeyObject;
@@ -52,7 +52,10 @@ interface Content {
 const fresh = (): Uint8Array => new Uint8Array(randomBytes(WINDOW_SECRET_BYTES));
 const nameOf = (task: string, window: number): string => `${task}/${window}`;
 
-/** Opens a key file, for this process alone, or for `severalProcesses` that all say so. One that is not there is made, if that is wanted. */
+/**
+ * Opens a key file, for this process alone, or for `severalProcesses` that all say so. One that is not there is made,
+ * if that is wanted.
+ */
 export function openKeyFile(
   path: string,
   { severalProcesses = false, create = true }: { readonly severalProcesses?: boolean; readonly create?: boolean } = {},
@@ -78,13 +81,18 @@ export function openKeyFile(
   }
 }
 
-/** What a key file's operator key is; it is made if it is not there and that is wanted. A service may be using the file. */
+/**
+ * What a key file's operator key is; it is made if it is not there and that is wanted. A service may be using the file.
+ */
 export function operatorKeyOf(path: string, { create }: { readonly create: boolean }): string {
   if (!existsSync(path)) openKeyFile(path, { create }).close();
   return publicHalf(load(path).operator).operatorKey;
 }
 
-/** Whether a key file was used with a database, so that it must not be used with a new one. A service may be using the file. */
+/**
+ * Whether a key file was used with a database, so that it must not be used with a new one. A service may be using the
+ * file.
+ */
 export function belongsToDatabase(path: string): boolean {
   if (!existsSync(path)) return false;
   const { database, windows } = load(path);
@@ -240,7 +248,10 @@ function load(path: string): Content {
   }
 }
 
-/** Reads the file. A process that replaces it overwrites the old one, so the text counts only if the file still has this name afterwards. */
+/**
+ * Reads the file. A process that replaces it overwrites the old one, so the text counts only if the file still has this
+ * name afterwards.
+ */
 function readWhole(path: string): string {
   for (;;) {
     const file = openSync(path, "r");
@@ -253,7 +264,9 @@ function readWhole(path: string): string {
   }
 }
 
-/** The new content is whole and on disk before it replaces the old, which is then overwritten as far as the disk allows. */
+/**
+ * The new content is whole and on disk before it replaces the old, which is then overwritten as far as the disk allows.
+ */
 function save(path: string, { operator, chain, database, windows }: Content, replaced?: string): void {
   const write = (value: Secret<Uint8Array>): string => encodeBase64url(value.reveal());
   const text = JSON.stringify({

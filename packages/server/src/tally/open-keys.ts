@@ -20,7 +20,8 @@ export async function openKeys(
 ): Promise<KeyFile> {
   const { keyFile, id } = await claim(database, path, options);
   try {
-    // After the commit: a key file that knows an id refuses every empty database, this one too if it were not committed.
+    // After the commit: a key file that knows an id refuses every empty database, this one too if it were not
+    // committed.
     if (keyFile.database() !== id) {
       await database.transaction(async (transaction) => {
         await lockKeyFile(transaction);

@@ -92,8 +92,8 @@ export function issueKeys(
 }
 
 /**
- * Opens reports and adds up their answers. A part that fails the check of its statistic counts there as a draw on "no event"
- * ("Invalid reports" in docs/threat-model.md); a report any part of which fails is counted as invalid.
+ * Opens reports and adds up their answers. A part that fails the check of its statistic counts there as a draw on "no
+ * event" ("Invalid reports" in docs/threat-model.md); a report any part of which fails is counted as invalid.
  */
 export function openReports(
   { manifest: text, window, windowSecret }: WindowKeys,
@@ -121,8 +121,8 @@ export function openReports(
 }
 
 /**
- * What a release costs a device, if as many reports are honest as the operator vouches for; `received` is for the errors alone. Many different metrics take
- * seconds.
+ * What a release costs a device, if as many reports are honest as the operator vouches for; `received` is for the
+ * errors alone. Many different metrics take seconds.
  */
 export function priceRelease(manifest: string, received: number): TaskPlan {
   return planTask({ task: contextOf(manifest).manifest, devices: received, delta: DELTA, windows: 1 });

@@ -19,8 +19,9 @@ const random = randomnessFrom(globalThis.crypto);
 const nameOf = (device: Uint8Array): string => Buffer.from(device).toString("latin1");
 
 /**
- * Core's aggregator, resumed from a stored tally, for reports that threads have prepared. Everything that two servers do with reports happens
- * in it. It lives as long as one transaction: a transaction that is tried again resumes another one from what is stored by then.
+ * Core's aggregator, resumed from a stored tally, for reports that threads have prepared. Everything that two servers
+ * do with reports happens in it. It lives as long as one transaction: a transaction that is tried again resumes another
+ * one from what is stored by then.
  */
 export function resumeAggregator(
   role: ServerRole,

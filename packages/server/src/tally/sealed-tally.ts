@@ -32,7 +32,9 @@ const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The text under the seal. It has the same form for both kinds, and never changed: a share's bytes are the first list. */
+/**
+ * The text under the seal. It has the same form for both kinds, and never changed: a share's bytes are the first list.
+ */
 interface SealedText {
   readonly sums: readonly (readonly number[])[];
   readonly invalid: number;
@@ -44,9 +46,10 @@ export function sealEmptyTally(windowSecret: Secret<Uint8Array>, noise: number):
 }
 
 /**
- * Seals a tally for the database. Each batch leaves the version before it in the database's files and logs for a while; the difference of
- * two versions would show the answers of a few reports, and how many of them were invalid, without noise. The key derives from the window's
- * secret: once that is destroyed nobody can open the tally, and before that only those who could open the reports anyway.
+ * Seals a tally for the database. Each batch leaves the version before it in the database's files and logs for a while;
+ * the difference of two versions would show the answers of a few reports, and how many of them were invalid, without
+ * noise. The key derives from the window's secret: once that is destroyed nobody can open the tally, and before that
+ * only those who could open the reports anyway.
  */
 export function sealTally(windowSecret: Secret<Uint8Array>, tally: WindowTally): Uint8Array {
   const text: SealedText = { sums: sumsOf(tally), invalid: tally.invalid };

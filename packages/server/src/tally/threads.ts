@@ -2,11 +2,15 @@ import { Worker } from "node:worker_threads";
 import type { Call, Outcome, Work } from "./thread.ts";
 
 /**
- * Threads that open reports and make keys, so that neither waits for the other, nor HTTP for them. This is the server's one pool; `piscina`
- * would not make it shorter, because typed calls, wiped secrets and a job that fails when its thread dies are ours either way.
+ * Threads that open reports and make keys, so that neither waits for the other, nor HTTP for them. This is the server's
+ * one pool; `piscina` would not make it shorter, because typed calls, wiped secrets and a job that fails when its
+ * thread dies are ours either way.
  */
 export interface Threads {
-  /** Calls a function of `thread.ts` in the next thread that is free. Rejects if the function throws, or if its thread dies. */
+  /**
+   * Calls a function of `thread.ts` in the next thread that is free. Rejects if the function throws, or if its thread
+   * dies.
+   */
   run<Name extends keyof Work>(name: Name, ...args: Parameters<Work[Name]>): Promise<ReturnType<Work[Name]>>;
   readonly count: number;
   /** Ends all threads. Jobs under way never settle. */

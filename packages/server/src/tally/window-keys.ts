@@ -10,9 +10,9 @@ import type { CommittedKeys } from "./opening.ts";
 import { sealEmptyTally } from "./sealed-tally.ts";
 
 /**
- * Makes a window, with its empty tally, in one transaction; its secret is on disk before. If several processes try, one of them makes it.
- * `noise` is what the count of invalid reports begins with. Undefined if a new version of the task, which this process has not seen yet,
- * takes over from this window.
+ * Makes a window, with its empty tally, in one transaction; its secret is on disk before. If several processes try, one
+ * of them makes it. `noise` is what the count of invalid reports begins with. Undefined if a new version of the task,
+ * which this process has not seen yet, takes over from this window.
  */
 export function makeWindow(
   database: Database,
@@ -45,8 +45,9 @@ export function findSecret(keyFile: KeyFile, { name, number, commitment }: Windo
 }
 
 /**
- * The secret that a window began with. Undefined if another process has released the window meanwhile and destroyed its secret. Throws if
- * the key file should hold it and does not: without the secret no report can be opened, and with another one all would look invalid.
+ * The secret that a window began with. Undefined if another process has released the window meanwhile and destroyed its
+ * secret. Throws if the key file should hold it and does not: without the secret no report can be opened, and with
+ * another one all would look invalid.
  */
 export async function secretOf(
   database: Queryable,

@@ -1,6 +1,7 @@
 /**
- * Creating tasks: signing and storing them (this file), on behalf of a process without keys (`forward-task.ts`), with or without a
- * helper (`task-servers.ts`), and shortened for development (`development.ts`). This folder may import `storage`. Start reading here.
+ * Creating tasks: signing and storing them (this file), on behalf of a process without keys (`forward-task.ts`), with
+ * or without a helper (`task-servers.ts`), and shortened for development (`development.ts`). This folder may import
+ * `storage`. Start reading here.
  */
 
 import { sign } from "node:crypto";
@@ -44,8 +45,8 @@ export interface CreatedTask {
 }
 
 /**
- * Signs a task and stores it, for good: a stored task never changes. A higher version takes over from a window that no device has enrolled
- * for. The same task again is found, not created twice.
+ * Signs a task and stores it, for good: a stored task never changes. A higher version takes over from a window that no
+ * device has enrolled for. The same task again is found, not created twice.
  */
 export async function createTask(parts: CreateTaskParts, task: Task): Promise<CreatedTask> {
   const { database, tasks, keyFile, url, now, servers } = parts;
@@ -71,12 +72,14 @@ export async function createTask(parts: CreateTaskParts, task: Task): Promise<Cr
   // A helper must have the task before a device can, and may take its time: nothing is locked meanwhile.
   await servers.propose(task, { manifest, signature });
   const isAdded = await database.transaction(async (transaction) => {
-    // Nobody makes a window meanwhile: whatever the clock says, no window for which devices may have keys gets the new version.
+    // Nobody makes a window meanwhile: whatever the clock says, no window for which devices may have keys gets the new
+    // version.
     await lockKeyFile(transaction);
     if ((await firstWindow(transaction)) !== fromWindow) return false;
     return addTask(transaction, { name: task.task, version: task.version, fromWindow, manifest, signature });
   });
-  // Another process was quicker: look at what it made. A helper takes another manifest as long as nothing was done under this one.
+  // Another process was quicker: look at what it made. A helper takes another manifest as long as nothing was done
+  // under this one.
   if (!isAdded) return createTask(parts, task);
   await tasks.refresh();
   const version = tasks.versions(task.task).find(({ manifest }) => manifest.version === task.version);

@@ -5,7 +5,10 @@ const TICKS = 10;
 const GRACE_SECONDS = 5;
 const MINIMUM_DEVICES = 10;
 
-/** The same task in windows of seconds, released for a handful of devices: for trying things out, never for people's data. */
+/**
+ * The same task in windows of seconds, released for a handful of devices: for trying things out, never for people's
+ * data.
+ */
 export function shortened(task: Task): Task {
   return {
     ...task,

@@ -2,7 +2,10 @@ import { LetheError } from "@lethe/core/error";
 import type { Manifest, SignedManifest, Task } from "@lethe/core/message";
 import type { Helper } from "../leader/client.ts";
 
-/** The servers that count the tasks of a service: itself, or itself and a helper. A service makes tasks of one mode only. */
+/**
+ * The servers that count the tasks of a service: itself, or itself and a helper. A service makes tasks of one mode
+ * only.
+ */
 export interface TaskServers {
   readonly mode: Task["mode"];
   /** Why a task of another mode is refused. */
