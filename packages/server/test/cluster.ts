@@ -31,7 +31,7 @@ const LONGEST_RELEASE_MS = 150;
 const [MOST_SMALL, SMALL] = [10, 5];
 const LEASE_SECONDS = 2;
 
-/** A place in the cluster: whoever is killed is followed by another. */
+/** A place in the cluster: a process that is killed is followed by another. */
 interface Member {
   readonly role: "intake" | "tally";
   service: ServiceProcess;
@@ -187,7 +187,7 @@ async function requireService({ members }: Cluster, { counts }: DeviceLoad): Pro
   await eventually(async () => counts.acknowledged > before || undefined);
 }
 
-/** A window that a task of its own makes, with a few reports. */
+/** A window of a new task, with a few reports. */
 async function smallWindow({ members }: Cluster, name: string, random: Randomness): Promise<Counted> {
   const [tally, intake] = [members.at(0), members.at(-1)] as [Member, Member];
   const task = await makeTask(tally, name);

@@ -20,7 +20,7 @@ import { issueShares, prepareShares } from "../dist/tally/shares.js";
 import type { TestService } from "./service.ts";
 import { agree, knownManifest, PEER_SECRET, type SharedDevice, type SharedTask, sharedReport } from "./two-servers.ts";
 
-/** Whoever has the leader's keys and secrets, and asks the helper what they like. */
+/** Somebody who has the leader's keys and secrets, and asks the helper anything. */
 export interface OwnLeader {
   readonly task: SharedTask;
   readonly version: TwoServerTask;

@@ -7,7 +7,7 @@ import type { ServiceInternals } from "../dist/service.js";
 import type { ShiftedClock } from "./shifted-clock.ts";
 
 /**
- * A service in a process of its own, which can be killed. Its end must be wanted: `kill` and `end` reject if it ended
+ * A service in its own process, which can be killed. Its end must be wanted: `kill` and `end` reject if it ended
  * by itself.
  */
 export interface ServiceProcess {

@@ -47,7 +47,7 @@ describe("a task that a leader proposes", () => {
   });
 });
 
-it("a helper does not go on in earnest with a task that was made in development", async () => {
+it("a helper does not go on in production with a task that was made in development", async () => {
   const database: Queryable = { query: async <Row>() => [{ task: JSON.stringify(TASK) }] as Row[] };
   const start = (task: Task): Promise<void> => {
     const version = { manifest: { ...task, fromWindow: 0, servers: [] } as unknown as Manifest } as TaskVersion;

@@ -210,7 +210,7 @@ function statusOnNewConnection(url: string): Promise<number | undefined> {
   });
 }
 
-/** Connections, in a thread of their own, each of which sends all this at once and reads no answer. */
+/** Connections, in another thread, each of which sends all this at once and reads no answer. */
 function startAttack(
   url: string,
   connections: number,

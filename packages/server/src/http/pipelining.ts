@@ -11,8 +11,8 @@ const PIECES_AT_ONCE = 4;
 /** More than requests without a body take: such a client is not served before others. */
 const AHEAD_BYTES = 16_384;
 /**
- * What clients that send ahead may use of one turn of the event loop, if nobody else has come; else one of them has a
- * turn.
+ * The time that clients that send ahead may use of one turn of the event loop, if nobody else has come; otherwise only
+ * one of them has a turn.
  */
 const SLICE_MS = 5;
 
@@ -32,8 +32,8 @@ interface Connection {
 
 /**
  * Reads of every connection only what its client may ask for now: the next piece of 512 bytes when every request of the
- * piece before is answered, and the answers have left. What is sent ahead stays in the socket, and TCP stops the
- * client. So a connection has about twenty requests in progress, however many its client sends, and a client that does
+ * piece before is answered, and the answers have left. Bytes that are sent ahead stay in the socket, and TCP stops
+ * the client. So a connection has about twenty requests in progress, however many its client sends, and a client that does
  * not read its answers is not read, either.
  *
  * With a `readable` listener, Node parses what `read(n)` returns and nothing else. Clients that send ahead take turns.

@@ -95,7 +95,7 @@ describe("the size of a report", () => {
     await expectUnspent(device);
   });
 
-  it("is refused as unreadable if it is told twice, as Content-Length and in chunks", async () => {
+  it("is refused as unreadable if it is given twice, as Content-Length and in chunks", async () => {
     const device = await enrol(service, task, window);
     const head = headOf(device, { "transfer-encoding": "chunked", "content-length": bytes });
     await expectProblem(parseResponse(await sendRaw(service.url, `${head}0\r\n\r\n`)), "bad-encoding");

@@ -6,8 +6,8 @@ import { networkOf } from "./network.ts";
 /** Networks that are counted separately, in all windows together: about 30 MB. */
 const MOST_NETWORKS = 200_000;
 /**
- * What a network's name is cut to when the table is full: those that begin alike then share a count, at most 2¹⁶ more a
- * window.
+ * When the table is full, a network's name is cut to this length: names that begin alike then share a count, which adds
+ * at most 2¹⁶ counts per window.
  */
 const SHARED_BYTES = 2;
 const KEY_BYTES = 32;

@@ -115,7 +115,7 @@ describe("a release of 200 reports", () => {
     }
   });
 
-  it("never asks for more of a device than the task says, and tells what it costs", () => {
+  it("never asks for more of a device than the task says, and states what it costs", () => {
     for (const [i, metric] of release.metrics.entries()) {
       const asked = metrics[i];
       if (asked && "localEpsilon" in asked) expect(metric.localEpsilon).toBeLessThanOrEqual(asked.localEpsilon);
@@ -144,7 +144,7 @@ describe("a release of 200 reports", () => {
 });
 
 describe("with too few reports", () => {
-  it("nothing is told but how many are missing", () => {
+  it("nothing is published but how many are missing", () => {
     const withheld = withhold(closed(88));
     expect(withheld).toEqual({ status: "not-enough", missing: 12, ...outcome, received: 88 });
     expect(schemas.release.parse(withheld)).toEqual(withheld);

@@ -157,7 +157,7 @@ it("after the release nothing is left of what devices sent, nor the window's sec
   await service.restart();
 });
 
-it("with fewer reports than minimumDevices nothing is told but how many are missing, and all is erased", async () => {
+it("with fewer reports than minimumDevices nothing is published but how many are missing, and all is erased", async () => {
   const { task, window } = await newTask("few");
   const devices = await enrolMany(service, task, window, 4);
   for (const device of devices.slice(0, 2)) await upload(service, device, reportOf(device, "happened"));
@@ -184,7 +184,7 @@ it("with fewer reports than minimumDevices nothing is told but how many are miss
   if (late) await expectProblem(await upload(service, late, reportOf(late)), "window-closed");
 });
 
-it("a window without a single report is told as not enough", async () => {
+it("a window without a single report is published as not enough", async () => {
   const { task, window } = await newTask("nobody");
   await closeByHand(service, task.name, window);
   expect(await releaseOf(task, window)).toMatchObject({ status: "not-enough", missing: 3, enrolled: 0, received: 0 });

@@ -46,7 +46,7 @@ interface Conversation extends Pick<EmbeddedDatabase, "broken" | "hurry"> {
  * disk in any order, so a power failure before the next `persist` can still damage the database.
  *
  * PGlite panics when it cannot write its log, on a full disk, and spins for ever at the next statement. So its thread
- * is ended after a panic, and when one statement takes longer than `patience`. What was committed before is there at
+ * is ended after a panic, and when one statement takes longer than `patience`. Earlier commits are there at
  * the next start.
  */
 export async function openPglite(folder: string, patience: Patience = PATIENCE): Promise<EmbeddedDatabase> {

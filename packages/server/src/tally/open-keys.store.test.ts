@@ -56,7 +56,7 @@ it("a key file and a database that were first used together know each other, and
   expect(await startAndStop(store, keyFile)).toBe(operatorKey);
 });
 
-it("a key file is refused with an empty database in the place of its own, and works with its own again, with nothing lost", async () => {
+it("a key file is refused with an empty database instead of its own one, and works with its own one again, with nothing lost", async () => {
   const [store, empty, keyFile] = [await newStore(), await newStore(), join(temporaryFolder(), "keys")];
   const first = await start(store, keyFile);
   const service = { url: first.url, operatorKey: first.operatorKey as string };
@@ -105,7 +105,7 @@ it("a database that is lost is replaced when the operator says so, once, and dev
   await startAndStop(next, keyFile);
 });
 
-it("what an earlier version left without ids gets them; an empty database in its place is refused as far as can be told", async () => {
+it("what an earlier version left without ids gets them; an empty database in its place is refused where the service can notice it", async () => {
   const [store, empty, keyFile] = [await newStore(), await newStore(), join(temporaryFolder(), "keys")];
   const service = await start(store, keyFile);
   await createTask(service, EXACT_TASK);

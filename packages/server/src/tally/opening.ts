@@ -121,8 +121,8 @@ export function openReports(
 }
 
 /**
- * What a release costs a device, if as many reports are honest as the operator vouches for; `received` is for the
- * errors alone. Many different metrics take seconds.
+ * The privacy cost of a release for a device, if as many reports are honest as the operator vouches for; `received`
+ * only decides the errors. Takes seconds if there are many different metrics.
  */
 export function priceRelease(manifest: string, received: number): TaskPlan {
   return planTask({ task: contextOf(manifest).manifest, devices: received, delta: DELTA, windows: 1 });
