@@ -238,7 +238,8 @@ describe("what cannot be done is a bad store, and the message names the path:", 
 
   it.each([
     ["a file in place of the folder", "file", /remove that/, "EEXIST"],
-    ["a file on the way to it", "file/store", /remove that/, "ENOTDIR"],
+    // Node 20 and 22 say the first, 24 the second.
+    ["a file on the way to it", "file/store", /remove that/, expect.stringMatching(/^(ENOTDIR|EEXIST)$/)],
   ])("%s", async (_what, name, advice, cause) => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "file"), "");
