@@ -4,7 +4,7 @@
 // - `newer-node`: some of the tests on a newer version of Node, which npm installs into a temporary folder.
 // It stops at the first step that fails. The last lines name the slowest test files, what ran and what did not.
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,7 +16,7 @@ const SLOWEST = 10;
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const modules = join(root, "node_modules");
-const published = ["core", "device", "server", "lab", "cli"];
+const published = readdirSync(join(root, "packages"));
 
 const results = mkdtempSync(join(tmpdir(), "lethe-test-results-"));
 process.once("exit", () => rmSync(results, { recursive: true, force: true }));

@@ -22,6 +22,7 @@ const BUSY = { retry: 2 };
 /** What the packages may have unpacked, in bytes: about a third more than they had when this was written. */
 const MOST_BYTES: Record<PackageName, number> = {
   core: 600_000,
+  files: 35_000,
   device: 360_000,
   server: 400_000,
   lab: 480_000,
@@ -32,7 +33,7 @@ const README_SERVER = "http://127.0.0.1:8080";
 const README_KEY = "ed25519:…";
 
 let workshop: Workshop;
-/** Has core and device, for a bundler. */
+/** Has core, files and device, for a bundler. */
 let application: Project;
 /** Has everything, for Node. */
 let operator: Project;
@@ -65,9 +66,9 @@ describe("what is packed", () => {
     expect(readFileSync(license, "utf8")).toBe(readFileSync(new URL("LICENSE", root), "utf8"));
   });
 
-  it("an application gets the SDK and the core, and nothing of the service", () => {
+  it("an application gets the SDK, the core and the lock file, and nothing of the service", () => {
     expect(application.run("ls node_modules")).toBe("@hpke\n@lethe\n@noble\n");
-    expect(application.run("ls node_modules/@lethe")).toBe("core\ndevice\n");
+    expect(application.run("ls node_modules/@lethe")).toBe("core\ndevice\nfiles\n");
   });
 });
 
