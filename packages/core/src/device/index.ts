@@ -23,6 +23,15 @@ export { isFinal, isProblemCode, type ProblemCode } from "../message/problem-cod
 export { requireNoRedirect } from "../message/redirect.ts";
 export { encodeReport, reportBytes } from "../message/report.ts";
 export type { Metric, Task } from "../message/task.ts";
+export {
+  beginningOf,
+  nextTick,
+  tickAt,
+  type WindowLength,
+  type WindowTiming,
+  windowAt,
+  windowSeconds,
+} from "../message/window-time.ts";
 export { type Randomness, randomnessFrom, withBufferedRandomness } from "../randomness/randomness.ts";
 export { uniformBelow } from "../randomness/uniform.ts";
 export { join } from "../statistic/concatenation.ts";
