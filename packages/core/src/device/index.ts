@@ -1,5 +1,6 @@
 /** What a device needs of core, and nothing else. An SDK loads all of this; rotations, ElGamal and what two servers need follow on demand (`loaders.ts`). */
 
+export { join } from "../bytes.ts";
 export { LetheError, type LetheErrorCode } from "../error.ts";
 export { headerOf, requireHeader } from "../header.ts";
 export { decodeBase64url, decodeBase64urlOf, encodeBase64url } from "../message/base64url.ts";
@@ -34,7 +35,6 @@ export {
 } from "../message/window-time.ts";
 export { type Randomness, randomnessFrom, withBufferedRandomness } from "../randomness/randomness.ts";
 export { uniformBelow } from "../randomness/uniform.ts";
-export { join } from "../statistic/concatenation.ts";
 export type { Recorder } from "../statistic/recorder.ts";
 export type { DeviceSide, StatisticBytes } from "../statistic/statistic.ts";
 export { lengthPrefixed, xof } from "../xof.ts";
