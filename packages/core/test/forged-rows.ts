@@ -9,9 +9,8 @@ import { createTwoServerStatistic } from "../src/statistic/create-two-server.ts"
 import { planRotationHistogram } from "../src/statistic/histogram/rotation.ts";
 import { planRotationMean } from "../src/statistic/mean/rotation.ts";
 import { planLedger } from "../src/statistic/occurrence/ledger.ts";
-import type { SchemeName, StatisticSpec } from "../src/statistic/spec.ts";
+import type { SchemeName, StatisticSpec, TwoServerSpec } from "../src/statistic/spec.ts";
 import type { DeviceSide, OpenedReport, ServerSide } from "../src/statistic/statistic.ts";
-import type { TwoServerSpec } from "../src/two-server/spec.ts";
 import {
   type Forge,
   forgeElGamal,

@@ -23,7 +23,7 @@ export {
 export { isFinal, isProblemCode, type ProblemCode } from "../message/problem-code.ts";
 export { requireNoRedirect } from "../message/redirect.ts";
 export { encodeReport, reportBytes } from "../message/report.ts";
-export type { Metric, Task } from "../message/task.ts";
+export type { Task } from "../message/task.ts";
 export {
   beginningOf,
   nextTick,
@@ -36,6 +36,7 @@ export {
 export { type Randomness, randomnessFrom, withBufferedRandomness } from "../randomness/randomness.ts";
 export { uniformBelow } from "../randomness/uniform.ts";
 export type { Recorder } from "../statistic/recorder.ts";
+export type { Metric } from "../statistic/spec.ts";
 export type { DeviceSide, StatisticBytes } from "../statistic/statistic.ts";
 export { lengthPrefixed, xof } from "../xof.ts";
 export type { DeviceLayout, DeviceLayoutPart } from "./layout.ts";

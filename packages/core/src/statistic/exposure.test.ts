@@ -29,7 +29,6 @@ import { modulusBits } from "../encryption/lattice/parameters.ts";
 import { createRandomizedResponse } from "../privacy/randomized-response.ts";
 import type { Randomness } from "../randomness/index.ts";
 import { createSharedBits, sharingContext } from "../sharing/shared-bit.ts";
-import type { TwoServerSpec } from "../two-server/spec.ts";
 import { createStatistic } from "./create.ts";
 import { createTwoServerStatistic } from "./create-two-server.ts";
 import { drawHistogramResponses } from "./histogram/answer.ts";
@@ -45,7 +44,7 @@ import { planRotationHistogram, type RotationHistogramPlan, rotationHistogramDev
 import { type LatticePlan, latticeServer } from "./lattice/lattice-machine.ts";
 import { type LedgerPlan, ledgerDevice, planLedger } from "./occurrence/ledger.ts";
 import { applyResponses, type PaperAlgorithm, paperDevice } from "./paper/ciphertext-vector.ts";
-import type { StatisticSpec } from "./spec.ts";
+import type { StatisticSpec, TwoServerSpec } from "./spec.ts";
 import type { DeviceSide } from "./statistic.ts";
 
 /**

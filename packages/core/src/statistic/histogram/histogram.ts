@@ -10,9 +10,14 @@ import { requireEpsilon } from "../../privacy/probability.ts";
 import { createRandomizedResponse, type RandomizedResponse } from "../../privacy/randomized-response.ts";
 import { createUnaryEncoding, type UnaryEncoding } from "../../privacy/unary-encoding.ts";
 import { type CountSpec, checkCounts } from "../room.ts";
+import type { NamedMetric } from "../spec.ts";
 import type { ServerEstimates } from "../statistic.ts";
 
+/** How a device noises its bucket. */
 export type HistogramMechanismName = "kary" | "unary" | "per-bucket";
+
+/** All of them, from the one that is best for few buckets on. */
+export const MECHANISMS: readonly HistogramMechanismName[] = ["kary", "unary", "per-bucket"];
 
 /** How many devices had how many events? */
 export interface HistogramSpec extends CountSpec {
@@ -23,12 +28,55 @@ export interface HistogramSpec extends CountSpec {
   readonly mechanism?: HistogramMechanismName;
 }
 
+/** The same with the servers' noise. */
+export interface CountedHistogramSpec extends CountSpec {
+  readonly noise: "servers";
+  readonly edges: readonly number[];
+  /** The standard deviation of a server's noise in every bucket, in devices. */
+  readonly sigma: number;
+}
+
+/** Each device adds noise to its own answer. */
+export interface HistogramMetric extends NamedMetric {
+  readonly statistic: "histogram";
+  readonly noise?: never;
+  readonly edges: readonly number[];
+  readonly localEpsilon: number;
+  /** How many events between two writes are counted: on lattices, which have no room for more; elsewhere there is no limit. */
+  readonly eventsPerTick?: number | undefined;
+  readonly mechanism?: HistogramMechanismName;
+}
+
+/** Devices answer truly, to two servers, each of which adds noise to the sums. */
+export interface CountedHistogramMetric extends NamedMetric {
+  readonly statistic: "histogram";
+  readonly noise: "servers";
+  readonly edges: readonly number[];
+  /** Of each server's noise in each bucket, in devices. */
+  readonly sigma: number;
+  /** How many events between two writes are counted: on lattices, which have no room for more; elsewhere there is no limit. */
+  readonly eventsPerTick?: number | undefined;
+}
+
+type Named = { readonly statistic: "histogram" };
+
+/** The types of this statistic, for the list in `spec.ts`. */
+export interface HistogramTypes {
+  readonly metric: HistogramMetric | CountedHistogramMetric;
+  readonly oneServer: Named & HistogramSpec;
+  readonly twoServers: (Named & HistogramSpec & { readonly noise: "device" }) | (Named & CountedHistogramSpec);
+  readonly shape: { readonly edges?: readonly number[] };
+  readonly output: "categories";
+}
+
+/** A mechanism with its probabilities. */
 export type HistogramMechanism =
   | (KaryResponse & { readonly name: "kary" })
   | (UnaryEncoding & { readonly name: "unary" })
   | (RandomizedResponse & { readonly name: "per-bucket"; readonly buckets: number });
 
-export function checkHistogram({ edges, ...spec }: HistogramSpec): void {
+/** Refuses edges and room that cannot be, with a `RangeError`. */
+export function checkHistogram({ edges, ...spec }: CountSpec & Pick<HistogramSpec, "edges">): void {
   checkCounts(spec);
   const increasing = edges.every((edge, i) => Number.isInteger(edge) && (i === 0 || edge > (edges[i - 1] as number)));
   if (edges.length < 2 || edges[0] !== 0 || !increasing) {

@@ -47,11 +47,13 @@ function algorithm<P, S, C>(
   };
 }
 
+/** The device's half, on any scheme that adds. */
 export function paperHistogramDevice<P, S, C>(scheme: CounterScheme<P, S, C>, spec: HistogramSpec): DeviceSide {
   checkHistogram(spec);
   return paperDevice(scheme, spec, algorithm(scheme, spec, histogramMechanism(spec)));
 }
 
+/** The server's half. */
 export function paperHistogramServer<P, S, C>(scheme: CounterScheme<P, S, C>, spec: HistogramSpec): ServerSide {
   checkHistogram(spec);
   const mechanism = histogramMechanism(spec);

@@ -3,6 +3,7 @@ import { chooseFor } from "../../encryption/lattice/choose.ts";
 import { drawKary } from "../../privacy/kary-response.ts";
 import { drawOutcome } from "../../privacy/probability.ts";
 import { type Randomness, uniformBelow, withBufferedRandomness } from "../../randomness/index.ts";
+import type { Statistic } from "../entry.ts";
 import { canaryLength, createCanary } from "../lattice/canary.ts";
 import { deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "../lattice/lattice-machine.ts";
 import { addMasked, requireSlots } from "../lattice/rotation-slots.ts";
@@ -36,6 +37,7 @@ export interface RotationHistogramPlan extends LatticePlan {
 
 const PLAINTEXT_BITS = 1;
 
+/** Chooses slots and lattice parameters, or refuses with a `RangeError` what has no room. */
 export function planRotationHistogram(spec: HistogramSpec): RotationHistogramPlan {
   checkHistogram(spec);
   const { edges } = spec;
@@ -78,6 +80,7 @@ function bucketPolynomial(
   return polynomial;
 }
 
+/** The device's half. */
 export function rotationHistogramDevice(plan: RotationHistogramPlan): DeviceSide {
   const { edges, mechanism, capacity, positions } = plan;
   const scheme = deviceSchemeOf(plan);
@@ -121,6 +124,7 @@ function replace(target: LatticeCiphertext, source: LatticeCiphertext): void {
   target.c1.set(source.c1);
 }
 
+/** The server's half. */
 export function rotationHistogramServer(plan: RotationHistogramPlan): ServerSide {
   const { mechanism, positions } = plan;
   return {
@@ -133,4 +137,10 @@ export function rotationHistogramServer(plan: RotationHistogramPlan): ServerSide
     }),
     ...histogramEstimates(mechanism),
   };
+}
+
+/** Both halves. */
+export function rotationHistogram(spec: HistogramSpec): Statistic {
+  const plan = planRotationHistogram(spec);
+  return { device: rotationHistogramDevice(plan), server: rotationHistogramServer(plan), choice: plan.choice };
 }

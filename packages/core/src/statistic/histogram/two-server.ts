@@ -1,18 +1,20 @@
+import { projectToHistogram } from "../../estimate/index.ts";
+import { CATEGORIES } from "../../privacy/accounting/server-noise.ts";
 import type { Randomness } from "../../randomness/index.ts";
 import { createSharedBits } from "../../sharing/shared-bit.ts";
-import type { TwoServerSpec } from "../../two-server/spec.ts";
 import { paperDevice } from "../paper/ciphertext-vector.ts";
-import { serverNoiseEstimates, serverNoiseOf } from "../server-noise.ts";
+import { serverNoised } from "../server-noise.ts";
+import type { StatisticTypes } from "../spec.ts";
 import type { DeviceInContext, TwoServerParts } from "../two-server.ts";
 import { drawHistogramResponses, respondHistogram } from "./answer.ts";
 import { bucketLines } from "./bucket-lines.ts";
 import { checkHistogram, histogramEstimates, histogramMechanism } from "./histogram.ts";
 
-type Histogram = Extract<TwoServerSpec, { readonly statistic: "histogram" }>;
+type Histogram = StatisticTypes["histogram"]["twoServers"];
 
 /** A shared bit for every bucket: all kept if the noise is the servers', else answered by the mechanism. */
 export function twoServerHistogramDevice(spec: Histogram): DeviceInContext {
-  checkHistogram({ ...spec, localEpsilon: 1 });
+  checkHistogram(spec);
   const mechanism = spec.noise === "servers" ? undefined : histogramMechanism(spec);
   const draw = (random: Randomness): (0 | 1 | "keep")[] =>
     mechanism ? drawHistogramResponses(mechanism, random) : spec.edges.map(() => "keep");
@@ -28,12 +30,12 @@ export function twoServerHistogram(spec: Histogram): TwoServerParts {
     answers: edges.length,
   };
   if (spec.noise === "servers") {
+    const { sigma } = spec;
     return {
       ...layout,
-      ...serverNoiseEstimates(spec),
+      ...serverNoised({ sigmas: edges.map(() => sigma), exposure: CATEGORIES, consistent: projectToHistogram }),
       isOneHot: true,
       onNoEvent: () => edges.map((_, bucket) => Number(bucket === 0)),
-      serverNoise: serverNoiseOf(spec),
     };
   }
   const mechanism = histogramMechanism(spec);

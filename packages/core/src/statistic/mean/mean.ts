@@ -1,3 +1,4 @@
+import { requireWhole } from "../../error.ts";
 import { clampTo, estimateMean } from "../../estimate/index.ts";
 import { clampOf } from "../../privacy/accounting/clamped-sum.ts";
 import { gaussianEpsilon } from "../../privacy/accounting/gaussian-sum.ts";
@@ -10,7 +11,8 @@ import {
 } from "../../privacy/discrete-gaussian.ts";
 import type { Randomness } from "../../randomness/index.ts";
 import { type CountSpec, checkCounts } from "../room.ts";
-import { requireWhole, type ServerEstimates } from "../statistic.ts";
+import type { NamedMetric } from "../spec.ts";
+import { MEAN_DELTA, type ServerEstimates } from "../statistic.ts";
 import { MOST_TICKS } from "../writes.ts";
 
 /** The average over all devices of min(count, limit). */
@@ -20,9 +22,37 @@ export interface MeanSpec extends CountSpec {
   readonly sigma: number;
 }
 
-/** The δ beside which a mean's local ε is stated. */
-export const MEAN_DELTA = 1e-6;
+/** The same with the servers' noise. */
+export interface CountedMeanSpec extends CountSpec {
+  readonly noise: "servers";
+  readonly limit: number;
+  /** The standard deviation of a server's noise in the sum, in units of the limit. */
+  readonly sigma: number;
+}
 
+/** The noise is that of the device, or of each of two servers. */
+export interface MeanMetric extends NamedMetric {
+  readonly statistic: "mean";
+  readonly noise?: never;
+  readonly limit: number;
+  /** In units of the limit. */
+  readonly sigma: number;
+  /** How many events between two writes are counted: on lattices, which have no room for more; elsewhere there is no limit. */
+  readonly eventsPerTick?: number | undefined;
+}
+
+type Named = { readonly statistic: "mean" };
+
+/** The types of this statistic, for the list in `spec.ts`. With two servers its noise is always the servers'. */
+export interface MeanTypes {
+  readonly metric: MeanMetric;
+  readonly oneServer: Named & MeanSpec;
+  readonly twoServers: Named & CountedMeanSpec;
+  readonly shape: { readonly limit?: number };
+  readonly output: "average";
+}
+
+/** Refuses a specification that cannot run, with a `RangeError`. */
 export function checkMean({ limit, sigma, ...spec }: MeanSpec): void {
   checkCounts(spec);
   requireWhole("limit", limit, 1, MOST_TICKS);
@@ -50,19 +80,20 @@ export function drawOnNoEvent(spec: MeanSpec, noise: DiscreteGaussian, random: R
   return clampedAnswer(spec, noise, Number(drawDiscreteGaussian(noise, random)));
 }
 
-/** ε at δ = 10⁻⁶ of one device's answer. */
-function meanLocalEpsilon(spec: MeanSpec): number {
-  const { sigma2 } = meanNoise(spec);
-  return gaussianEpsilon({ sigma2, sensitivity: spec.limit, devices: 1 }, MEAN_DELTA);
+/** The nearest means that could be true. */
+export function consistentMeans({ limit }: MeanSpec): ServerEstimates["consistent"] {
+  return (estimates) => estimates.map((estimate) => clampTo(limit, estimate));
 }
 
 /** What both schemes do with the noisy counts that devices told. */
 export function meanEstimates(spec: MeanSpec): ServerEstimates {
-  const variance = discreteGaussianVariance(meanNoise(spec));
+  const noise = meanNoise(spec);
+  const variance = discreteGaussianVariance(noise);
   return {
-    localEpsilon: () => meanLocalEpsilon(spec),
+    localEpsilon: (delta = MEAN_DELTA) =>
+      gaussianEpsilon({ sigma2: noise.sigma2, sensitivity: spec.limit, devices: 1 }, delta),
     mechanism: "discrete-gaussian",
     estimate: (sums, devices) => sums.map((sum) => estimateMean(sum, devices, variance)),
-    consistent: (estimates) => estimates.map((estimate) => clampTo(spec.limit, estimate)),
+    consistent: consistentMeans(spec),
   };
 }

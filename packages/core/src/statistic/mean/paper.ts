@@ -27,6 +27,7 @@ function algorithm<P, S, C>(
   };
 }
 
+/** The device's half, on any scheme that adds. */
 export function paperMeanDevice<P, S, C>(scheme: CounterScheme<P, S, C>, spec: MeanSpec): DeviceSide {
   checkMean(spec);
   return paperDevice(scheme, spec, algorithm(scheme, spec, meanNoise(spec)));

@@ -2,6 +2,7 @@ import type { LatticeCiphertext, Slots } from "../../encryption/index.ts";
 import { chooseFor } from "../../encryption/lattice/choose.ts";
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { withBufferedRandomness } from "../../randomness/index.ts";
+import type { Statistic } from "../entry.ts";
 import { canaryLength, createCanary } from "../lattice/canary.ts";
 import { deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "../lattice/lattice-machine.ts";
 import { addMasked, requireSlots } from "../lattice/rotation-slots.ts";
@@ -21,6 +22,7 @@ export interface RotationMeanPlan extends LatticePlan {
   readonly capacity: number;
 }
 
+/** Chooses slots and lattice parameters, or refuses with a `RangeError` what has no room. */
 export function planRotationMean(spec: MeanSpec): RotationMeanPlan {
   checkMean(spec);
   const { limit } = spec;
@@ -51,6 +53,7 @@ function weightPolynomial(limit: number, capacity: number, dimension: number): I
   return polynomial;
 }
 
+/** The device's half. */
 export function rotationMeanDevice(plan: RotationMeanPlan): DeviceSide {
   const scheme = deviceSchemeOf(plan);
   const t = 2 ** plan.choice.plaintextBits;
@@ -71,6 +74,7 @@ export function rotationMeanDevice(plan: RotationMeanPlan): DeviceSide {
   });
 }
 
+/** The server's half. */
 export function rotationMeanServer(plan: RotationMeanPlan): ServerSide {
   const { noise, spec } = plan;
   const t = 2 ** plan.choice.plaintextBits;
@@ -88,4 +92,10 @@ export function rotationMeanServer(plan: RotationMeanPlan): ServerSide {
     }),
     ...meanEstimates(spec),
   };
+}
+
+/** Both halves. */
+export function rotationMean(spec: MeanSpec): Statistic {
+  const plan = planRotationMean(spec);
+  return { device: rotationMeanDevice(plan), server: rotationMeanServer(plan), choice: plan.choice };
 }

@@ -8,6 +8,7 @@ import {
   readLedgerValue,
 } from "../../privacy/ledger-response.ts";
 import { uniformBelow, withBufferedRandomness } from "../../randomness/index.ts";
+import type { Statistic } from "../entry.ts";
 import { createCanary } from "../lattice/canary.ts";
 import { deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "../lattice/lattice-machine.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
@@ -23,8 +24,9 @@ export interface LedgerPlan extends LatticePlan {
   readonly perCiphertext: number;
 }
 
+/** Chooses slots and lattice parameters for all metrics, or refuses with a `RangeError` what has no room. */
 export function planLedger(spec: OccurrenceSpec): LedgerPlan {
-  checkOccurrence(spec);
+  checkOccurrence(spec, spec.localEpsilons.length);
   const responses = ledgerResponses(spec.localEpsilons);
   const { bits } = responses[0] as LedgerResponse;
   const canary = createCanary(bits, 0);
@@ -65,6 +67,7 @@ function place({ perCiphertext, canary }: LedgerPlan, metric: number): { ciphert
   };
 }
 
+/** The device's half. */
 export function ledgerDevice(plan: LedgerPlan): DeviceSide {
   const scheme = deviceSchemeOf(plan);
   const t = 2 ** plan.choice.plaintextBits;
@@ -88,6 +91,7 @@ export function ledgerDevice(plan: LedgerPlan): DeviceSide {
   });
 }
 
+/** The server's half. */
 export function ledgerServer(plan: LedgerPlan): ServerSide {
   const t = 2 ** plan.choice.plaintextBits;
   return {
@@ -106,4 +110,11 @@ export function ledgerServer(plan: LedgerPlan): ServerSide {
     }),
     ...occurrenceEstimates(plan.responses),
   };
+}
+
+/** Both halves. */
+export function ledgerStatistic(spec: OccurrenceSpec): Statistic {
+  const plan = planLedger(spec);
+  const z = plan.responses.reduce((least, { size }) => Math.min(least, size), Number.POSITIVE_INFINITY);
+  return { device: ledgerDevice(plan), server: ledgerServer(plan), choice: plan.choice, z };
 }

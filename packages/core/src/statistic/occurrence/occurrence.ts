@@ -1,5 +1,6 @@
 import { clampTo, estimateFromResponses } from "../../estimate/index.ts";
 import type { RandomizedResponse } from "../../privacy/randomized-response.ts";
+import type { NamedMetric } from "../spec.ts";
 import type { ServerEstimates } from "../statistic.ts";
 import { checkWrites, type WritesSpec } from "../writes.ts";
 
@@ -9,9 +10,48 @@ export interface OccurrenceSpec extends WritesSpec {
   readonly localEpsilons: readonly number[];
 }
 
-export function checkOccurrence(spec: OccurrenceSpec): void {
+/** The same with the servers' noise. */
+export interface CountedOccurrenceSpec extends WritesSpec {
+  readonly noise: "servers";
+  /** The standard deviation of a server's noise, one for every metric, in devices. */
+  readonly sigmas: readonly number[];
+}
+
+/** Each device adds noise to its own answer. */
+export interface OccurrenceMetric extends NamedMetric {
+  readonly statistic: "occurrence";
+  readonly noise?: never;
+  readonly localEpsilon: number;
+}
+
+/** Devices answer truly, to two servers, each of which adds noise to the sum. */
+export interface CountedOccurrenceMetric extends NamedMetric {
+  readonly statistic: "occurrence";
+  readonly noise: "servers";
+  /** Of each server's noise, in devices. */
+  readonly sigma: number;
+}
+
+type Named = { readonly statistic: "occurrence" };
+
+/** The types of this statistic, for the list in `spec.ts`. */
+export interface OccurrenceTypes {
+  readonly metric: OccurrenceMetric | CountedOccurrenceMetric;
+  readonly oneServer: Named & OccurrenceSpec;
+  readonly twoServers: (Named & OccurrenceSpec & { readonly noise: "device" }) | (Named & CountedOccurrenceSpec);
+  readonly shape: object;
+  readonly output: "count";
+}
+
+/** Refuses a specification that cannot run, with a `RangeError`. */
+export function checkOccurrence(spec: WritesSpec, metrics: number): void {
   checkWrites(spec);
-  if (spec.localEpsilons.length === 0) throw new RangeError("an occurrence statistic has at least one metric");
+  if (metrics === 0) throw new RangeError("an occurrence statistic has at least one metric");
+}
+
+/** The nearest counts that could be true. */
+export function consistentCounts(estimates: readonly number[], devices: number): number[] {
+  return estimates.map((estimate) => clampTo(devices, estimate));
 }
 
 /** What both schemes do with the bits that devices told. */
@@ -21,6 +61,6 @@ export function occurrenceEstimates(responses: readonly RandomizedResponse[]): S
     mechanism: "randomized-response",
     estimate: (sums, devices) =>
       responses.map((response, i) => estimateFromResponses(response, sums[i] as number, devices)),
-    consistent: (estimates, devices) => estimates.map((estimate) => clampTo(devices, estimate)),
+    consistent: consistentCounts,
   };
 }

@@ -38,17 +38,20 @@ export function occurrenceAlgorithm<C>(
   };
 }
 
+/** A randomized response for every metric. */
 export function responsesOf(spec: OccurrenceSpec): RandomizedResponse[] {
-  checkOccurrence(spec);
+  checkOccurrence(spec, spec.localEpsilons.length);
   return spec.localEpsilons.map(createRandomizedResponse);
 }
 
+/** The device's half, on any scheme that encrypts bits. */
 export function paperOccurrenceDevice<P, C>(scheme: DeviceScheme<P, C>, spec: OccurrenceSpec): DeviceSide {
   const responses = responsesOf(spec);
   const draw = (random: Randomness) => responses.map((response) => drawResponse(response, random));
   return paperDevice(scheme, spec, occurrenceAlgorithm(responses.length, responses.length, draw));
 }
 
+/** The server's half. */
 export function paperOccurrenceServer<P, S, C>(scheme: CounterScheme<P, S, C>, spec: OccurrenceSpec): ServerSide {
   const responses = responsesOf(spec);
   return {

@@ -1,14 +1,15 @@
+import { COUNT } from "../../privacy/accounting/server-noise.ts";
 import { drawResponse, respond } from "../../privacy/randomized-response.ts";
 import type { Randomness } from "../../randomness/index.ts";
 import { createSharedBits } from "../../sharing/shared-bit.ts";
-import type { TwoServerSpec } from "../../two-server/spec.ts";
 import { paperDevice } from "../paper/ciphertext-vector.ts";
-import { serverNoiseEstimates, serverNoiseOf } from "../server-noise.ts";
+import { serverNoised } from "../server-noise.ts";
+import type { StatisticTypes } from "../spec.ts";
 import type { DeviceInContext, TwoServerParts } from "../two-server.ts";
-import { checkOccurrence, occurrenceEstimates } from "./occurrence.ts";
+import { checkOccurrence, consistentCounts, occurrenceEstimates } from "./occurrence.ts";
 import { occurrenceAlgorithm, responsesOf } from "./paper.ts";
 
-type Occurrence = Extract<TwoServerSpec, { readonly statistic: "occurrence" }>;
+type Occurrence = StatisticTypes["occurrence"]["twoServers"];
 
 /** Alg. 5: one shared bit a metric, replaced by a fresh sharing of 1 at every event. */
 export function twoServerOccurrenceDevice(spec: Occurrence): DeviceInContext {
@@ -21,10 +22,11 @@ export function twoServerOccurrenceDevice(spec: Occurrence): DeviceInContext {
 
 function metricsOf(spec: Occurrence): number[] {
   const { length } = spec.noise === "servers" ? spec.sigmas : spec.localEpsilons;
-  checkOccurrence({ ...spec, localEpsilons: new Array<number>(length).fill(1) });
+  checkOccurrence(spec, length);
   return Array.from({ length }, (_, i) => i);
 }
 
+/** Both halves, but for the sizes. */
 export function twoServerOccurrence(spec: Occurrence): TwoServerParts {
   const each = metricsOf(spec);
   const layout = {
@@ -34,12 +36,8 @@ export function twoServerOccurrence(spec: Occurrence): TwoServerParts {
     isOneHot: false,
   };
   if (spec.noise === "servers") {
-    return {
-      ...layout,
-      ...serverNoiseEstimates(spec),
-      onNoEvent: () => each.map(() => 0),
-      serverNoise: serverNoiseOf(spec),
-    };
+    const answers = { sigmas: spec.sigmas, exposure: COUNT, consistent: consistentCounts };
+    return { ...layout, ...serverNoised(answers), onNoEvent: () => each.map(() => 0) };
   }
   const responses = responsesOf(spec);
   return {
