@@ -10,7 +10,8 @@ import { randomnessFrom, withBufferedRandomness } from "@lethe/core/randomness";
 import { createTask } from "../create-task.ts";
 import { fetchManifest } from "../fleet.ts";
 import type { Load } from "./load-client.ts";
-import { countingRate, enrolAll, type LoadSize, loadOf, median, run, startLethe, TASK, TOKEN } from "./service-load.ts";
+import { countingRate, enrolAll, type LoadSize, loadOf, median, run, TASK } from "./service-load.ts";
+import { startService, TOKEN } from "./start-service.ts";
 import { type Measurement, microseconds } from "./stopwatch.ts";
 
 const random = randomnessFrom(globalThis.crypto);
@@ -22,7 +23,7 @@ export async function benchService(
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "lethe-bench-"));
   try {
-    const service = await startLethe(["--data", join(folder, "data"), "--threads", "1"]);
+    const service = await startService({ data: join(folder, "data"), keyFile: join(folder, "keys"), threads: 1 });
     try {
       await createTask(service.url, TOKEN, TASK);
       const manifest = await fetchManifest(service.url, TASK.task);
