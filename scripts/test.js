@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { findOrInstallBrowsers } from "./browsers.js";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const published = ["core", "device", "server", "lab", "cli"];
+const published = ["core", "device", "server", "analyst", "lab", "cli"];
 
 const steps = [
   ["types of the tests", "tsc", "-p", "tsconfig.test.json"],

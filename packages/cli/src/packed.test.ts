@@ -24,6 +24,7 @@ const MOST_BYTES: Record<PackageName, number> = {
   core: 600_000,
   device: 360_000,
   server: 400_000,
+  analyst: 40_000,
   lab: 480_000,
   cli: 150_000,
 };
@@ -81,6 +82,7 @@ describe("the programs in the READMEs", () => {
       "core-ts",
       "device-js",
       "server-ts",
+      "analyst-js",
       "lab-ts",
     ]);
   });

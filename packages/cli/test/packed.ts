@@ -20,7 +20,7 @@ import { type FencedBlock, fencedBlocks } from "./markdown.ts";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
 
-export const PACKAGES = ["core", "device", "server", "lab", "cli"] as const;
+export const PACKAGES = ["core", "device", "server", "analyst", "lab", "cli"] as const;
 export type PackageName = (typeof PACKAGES)[number];
 
 /** The blocks of a file of the repository. */
