@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { LetheError } from "@lethe/core/error";
 import { Command, CommanderError } from "commander";
-import { isFailure } from "./failure.ts";
+import { isFailure } from "./system/failure.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   version: string;
@@ -26,17 +26,17 @@ const program = new Command("lethe")
   .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll("\n", " ")}\n`) });
 // In the order of the help, for which all are loaded; whoever names one waits for that one only.
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
-  demo: async () => (await import("./demo.ts")).addDemo,
-  try: async () => (await import("./try.ts")).addTry,
-  serve: async () => (await import("./serve.ts")).addServe,
-  key: async () => (await import("./key.ts")).addKey,
-  task: async () => (await import("./task.ts")).addTask,
-  plan: async () => (await import("./plan.ts")).addPlan,
-  simulate: async () => (await import("./simulate.ts")).addSimulate,
-  lab: async () => (await import("./lab.ts")).addLab,
-  audit: async () => (await import("./audit.ts")).addAudit,
-  results: async () => (await import("./results.ts")).addResults,
-  collect: async () => (await import("./collect.ts")).addCollect,
+  demo: async () => (await import("./demo/demo.ts")).addDemo,
+  try: async () => (await import("./try/try.ts")).addTry,
+  serve: async () => (await import("./serve/serve.ts")).addServe,
+  key: async () => (await import("./serve/key.ts")).addKey,
+  task: async () => (await import("./task/task.ts")).addTask,
+  plan: async () => (await import("./plan/plan.ts")).addPlan,
+  simulate: async () => (await import("./simulate/simulate.ts")).addSimulate,
+  lab: async () => (await import("./lab/lab.ts")).addLab,
+  audit: async () => (await import("./audit/audit.ts")).addAudit,
+  results: async () => (await import("./results/results.ts")).addResults,
+  collect: async () => (await import("./results/collect.ts")).addCollect,
 };
 const [, , asked = ""] = process.argv;
 const named = Object.hasOwn(COMMANDS, asked) ? COMMANDS[asked] : undefined;

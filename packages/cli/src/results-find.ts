@@ -1,4 +1,4 @@
-import { type Pending, waitUntilTold } from "./results-wait.ts";
+import { type Pending, waitUntilTold } from "./results/wait.ts";
 import { fetchManifest, fetchRelease, fetchReleases, fetchStatus, type Told } from "./service-client.ts";
 import { isFinished, nextToFinish } from "./window.ts";
 

@@ -10,7 +10,7 @@ import {
   type WindowStatus,
 } from "@lethe/core/message";
 import { parseSignedShare, parseWindowShare, type SignedShare } from "@lethe/core/two-server";
-import { failure } from "./failure.ts";
+import { failure } from "./system/failure.ts";
 
 interface Request {
   readonly method?: "GET" | "POST";

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { eventually } from "../../server/test/eventually.ts";
 import { bin, environment, lethe, letheWith, type RunningService, START_TIMEOUT, startService } from "../test/lethe.ts";
 import { assemble } from "./collect-assemble.ts";
-import { peerOf } from "./peer.ts";
+import { peerOf } from "./serve/peer.ts";
 import { fetchRelease, type Shared } from "./service-client.ts";
 
 const SECRET = { LETHE_PEER_SECRET: "a secret of leader and helper, and of nobody else" };

@@ -1,0 +1,75 @@
+import { randomBytes } from "node:crypto";
+import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { encodeBase64url } from "@lethe/core/message";
+import { ADMIN_TOKEN_FILE } from "@lethe/server/admin-token-file";
+import { failure } from "../system/failure.ts";
+
+/** Where a service keeps its data, unless told otherwise. */
+export const DEFAULT_DATA = "./lethe-data";
+
+const VARIABLE = "LETHE_ADMIN_TOKEN";
+const LEAST_CHARACTERS = 16;
+const TOKEN_BYTES = 32;
+
+export interface AdminToken {
+  readonly token: string;
+  /** The variable or the file that it comes from. */
+  readonly source: string;
+  /** Keeps a token that was just made, for the next start and for the operator on this machine. */
+  readonly keep: () => void;
+}
+
+/** The token that a service asks of its admin: from the environment, else as kept in the data folder, else a new one. */
+export function adminTokenOf(data: string): AdminToken {
+  const given = findToken(tokenFileOf(data));
+  if (given) return { ...given, keep: () => {} };
+  const token = encodeBase64url(randomBytes(TOKEN_BYTES));
+  const source = tokenFileOf(data);
+  return { token, source, keep: () => keep(source, token) };
+}
+
+/** The whole token, or no file. */
+function keep(file: string, token: string): void {
+  const unfinished = `${file}.new`;
+  try {
+    writeFileSync(unfinished, `${token}\n`, { mode: 0o600 });
+    linkSync(unfinished, file);
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+}
+
+/** The token for a service that runs elsewhere, or on this machine with its data where the environment says. */
+export function requireAdminToken(): string {
+  const file = tokenFileOf(process.env.LETHE_DATA ?? DEFAULT_DATA);
+  const found = findToken(file);
+  if (found) return found.token;
+  throw failure(`the admin token is missing: set ${VARIABLE}, or LETHE_DATA to the service's data folder (no ${file})`);
+}
+
+const tokenFileOf = (data: string): string => join(data, ADMIN_TOKEN_FILE);
+
+function findToken(file: string): { token: string; source: string } | undefined {
+  const fromEnvironment = process.env[VARIABLE];
+  const token = fromEnvironment ?? readToken(file);
+  if (token === undefined) return undefined;
+  const source = fromEnvironment === undefined ? file : VARIABLE;
+  if (token.length < LEAST_CHARACTERS) {
+    throw failure(`the admin token in ${source} is too short: it has at least ${LEAST_CHARACTERS} characters`);
+  }
+  if (!/^[\x21-\x7e]{1,500}$/.test(token)) {
+    throw failure(`the admin token in ${source} has at most 500 characters, all of them visible ASCII`);
+  }
+  return { token, source };
+}
+
+function readToken(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw failure(`the admin token in ${file} cannot be read (${code})`);
+  }
+}
