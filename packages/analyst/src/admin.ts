@@ -63,6 +63,8 @@ async function askHelper<T>(server: string, path: string, request: Request): Pro
     return await askJson<T>(server, path, { method: "POST", ...request });
   } catch (error) {
     if (!(error instanceof LetheError) || error.code !== "bad-role") throw error;
-    throw new LetheError("bad-role", `the service at ${server} is not a helper`, { cause: error });
+    throw new LetheError("bad-role", `the service at ${server} is not a helper: only a helper agrees to tasks`, {
+      cause: error,
+    });
   }
 }

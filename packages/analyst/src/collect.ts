@@ -19,7 +19,7 @@ export async function collectRelease(
   const { outcome: first } = await findRelease(servers.leader, task, options);
   if (first.status !== "shared") return first;
   const { window } = first;
-  const { outcome: second } = await findRelease(servers.helper, task, { window, wait: options.wait ?? false });
+  const { outcome: second } = await findRelease(servers.helper, task, { ...options, window });
   if (second.status !== "shared") return second;
   return assemble(servers, task, window, first.signed, second.signed, options);
 }

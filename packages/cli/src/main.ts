@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { LetheError } from "@lethe/core/error";
 import { Command, CommanderError } from "commander";
-import { isFailure } from "./system/failure.ts";
+import { hintFor, isFailure } from "./system/failure.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   version: string;
@@ -48,14 +48,14 @@ try {
   process.exitCode = exitCode(error);
 }
 
-/** Help and version end well; bad input, in the words of commander, of core or our own, ends with one line and code 2. */
+/**
+ * Help and version end with code 0. What the user can mend ends with one line and code 2, whether commander, another package
+ * or a command found it; a failure of the service itself, with code 1. Anything else is a bug, and is thrown.
+ */
 function exitCode(error: unknown): number {
-  if (isFailure(error)) {
-    process.stderr.write(`error: ${error.message}\n`);
-    return error.exitCode;
-  }
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (!(error instanceof RangeError || error instanceof LetheError)) throw error;
-  process.stderr.write(`error: ${error.message}\n`);
-  return 2;
+  if (error instanceof CommanderError && !isFailure(error)) return error.exitCode === 0 ? 0 : 2;
+  if (!(error instanceof CommanderError || error instanceof RangeError || error instanceof LetheError)) throw error;
+  process.stderr.write(`error: ${error.message}${error instanceof LetheError ? hintFor(error) : ""}\n`);
+  if (error instanceof CommanderError) return error.exitCode;
+  return error instanceof LetheError && error.code === "service-failed" ? 1 : 2;
 }

@@ -1,17 +1,16 @@
-import { LetheError } from "@lethe/core/error";
+import { collectRelease, fetchManifest, helperHindrance, type Pending, type ServerPair } from "@lethe/analyst";
 import type { ReleaseOrWithheld } from "@lethe/core/message";
 import type { Command } from "commander";
-import { assemble, type Servers } from "../collect-assemble.ts";
 import { operatorKey, serviceUrl, windowNumber } from "../options/options.ts";
-import { findOutcome, type Sought } from "../results-find.ts";
-import { fetchManifest } from "../service-client.ts";
 import { failure } from "../system/failure.ts";
 import { type Format, printOutcome, refuseTwoFormats } from "./print.ts";
 import { describeState, whyWithheld } from "./text.ts";
-import { type Pending, withHindrance } from "./wait.ts";
+import { createStatusLine, withHindrance } from "./wait.ts";
 
-interface CollectOptions extends Sought, Format, Servers {
+interface CollectOptions extends Format, ServerPair {
   readonly task: string;
+  readonly window?: number;
+  readonly wait?: boolean;
 }
 
 export function addCollect(program: Command): void {
@@ -50,25 +49,18 @@ async function collect(options: CollectOptions, command: Command): Promise<void>
   if (!isReleased) throw failure(await whyNot(outcome, options));
 }
 
-async function collected(options: CollectOptions): Promise<ReleaseOrWithheld | Pending> {
-  const { leader, helper, task, wait } = options;
-  const hindrance = (): Promise<string | undefined> => helperAway(options);
-  const { outcome: first } = await findOutcome(leader, task, { ...options, hindrance });
-  if (first.status !== "shared") return first;
-  const { window } = first;
-  const { outcome: second } = await findOutcome(helper, task, { window, ...(wait && { wait }) });
-  return second.status === "shared" ? assemble(options, task, window, first.signed, second.signed) : second;
-}
-
-/** The leader finishes no window without the helper. */
-async function helperAway({ helper, task }: CollectOptions): Promise<string | undefined> {
-  try {
-    await fetchManifest(helper, task);
-    return undefined;
-  } catch (error) {
-    // A refusal is an answer.
-    return error instanceof LetheError ? undefined : `the helper at ${helper} does not answer`;
-  }
+function collected(options: CollectOptions): Promise<ReleaseOrWithheld | Pending> {
+  const { task, window, wait } = options;
+  return collectRelease(options, task, {
+    ...(window !== undefined && { window }),
+    ...(wait && { wait }),
+    // The leader finishes no window without the helper.
+    onPending: createStatusLine(() => helperHindrance(options, task)),
+    onUnpinnedKey: (role, key) =>
+      process.stderr.write(
+        `note: you gave no --${role}-key, so the manifest's key is believed: --${role}-key ${key}\n`,
+      ),
+  });
 }
 
 async function whyNot(
@@ -76,7 +68,7 @@ async function whyNot(
   options: CollectOptions,
 ): Promise<string> {
   if (outcome.status === "pending") {
-    return `${withHindrance(describeState(outcome), await helperAway(options))}: wait for it with --wait`;
+    return `${withHindrance(describeState(outcome), await helperHindrance(options, options.task))}: wait for it with --wait`;
   }
   return `window ${outcome.window} of ${outcome.task}: ${whyWithheld(outcome)}`;
 }

@@ -1,8 +1,8 @@
+import type { Pending } from "@lethe/analyst";
 import type { ReleaseOrWithheld, Task } from "@lethe/core/message";
 import type { Command } from "commander";
 import { toCsv } from "./csv.ts";
 import { describeOutcome, describePending } from "./text.ts";
-import type { Pending } from "./wait.ts";
 
 export interface Format {
   readonly csv?: boolean;

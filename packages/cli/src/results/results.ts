@@ -1,15 +1,16 @@
+import { fetchManifest, findRelease, type Pending, type PublishedWindow } from "@lethe/analyst";
 import type { ReleaseOrWithheld } from "@lethe/core/message";
 import type { Command } from "commander";
 import { serverOption, windowNumber } from "../options/options.ts";
 import { resultsCommand } from "../print/results-command.ts";
-import { findOutcome, type Sought } from "../results-find.ts";
-import { fetchManifest, type Told } from "../service-client.ts";
 import { failure } from "../system/failure.ts";
 import { type Format, printOutcome, refuseTwoFormats } from "./print.ts";
-import type { Pending } from "./wait.ts";
+import { createStatusLine } from "./wait.ts";
 
-interface ResultsOptions extends Sought, Format {
+interface ResultsOptions extends Format {
   readonly server: string;
+  readonly window?: number;
+  readonly wait?: boolean;
 }
 
 export function addResults(program: Command): void {
@@ -34,7 +35,7 @@ async function results(task: string, options: ResultsOptions, command: Command):
   const { server } = options;
   refuseTwoFormats(options, command);
   await requireOneServer(server, task, options);
-  const { outcome, newer } = await findOutcome(server, task, options);
+  const { outcome, newer } = await findRelease(server, task, { ...options, onPending: createStatusLine() });
   if (outcome.status === "shared") throw new TypeError("a task of one server has no shares");
   if (!options.json && !options.csv) for (const line of describeNewer(newer)) console.log(line);
   printOutcome(outcome, options, "one-server");
@@ -45,7 +46,7 @@ async function results(task: string, options: ResultsOptions, command: Command):
 const TRIAL_SECONDS = 10;
 
 /** What to do about too few devices while somebody tries things out: in production, waiting is all there is. */
-function adviceFor(outcome: ReleaseOrWithheld | Pending, newer: readonly Told[], server: string): string[] {
+function adviceFor(outcome: ReleaseOrWithheld | Pending, newer: readonly PublishedWindow[], server: string): string[] {
   const short = [outcome, ...newer].find((told) => told.status === "not-enough");
   if (!short || short.to - short.from > TRIAL_SECONDS) return [];
   const { task, received, missing } = short;
@@ -57,14 +58,14 @@ function adviceFor(outcome: ReleaseOrWithheld | Pending, newer: readonly Told[],
 }
 
 /** Neither of two servers has results. */
-async function requireOneServer(server: string, task: string, { window }: Sought): Promise<void> {
+async function requireOneServer(server: string, task: string, { window }: ResultsOptions): Promise<void> {
   const manifest = await fetchManifest(server, task);
   if (manifest.mode === "one-server") return;
   const command = resultsCommand(manifest, window === undefined ? {} : { window });
   throw failure(`${task} is counted by two servers, and neither has results alone: ${command}`);
 }
 
-function describeNewer(newer: readonly Told[]): string[] {
+function describeNewer(newer: readonly PublishedWindow[]): string[] {
   const [newest] = newer;
   if (newest?.status !== "not-enough") return [];
   const which = newer.length === 1 ? "one newer window" : `${newer.length} newer windows`;

@@ -1,45 +1,26 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import type { WindowStatus } from "@lethe/core/message";
-import type { Told } from "../service-client.ts";
+import type { Pending } from "@lethe/analyst";
 import { describeState } from "./text.ts";
 
-const LEAST_PAUSE = 0.5;
-const MOST_PAUSE = 30;
-
-/** A window that is still to tell. */
-export type Pending = { readonly status: "pending" } & WindowStatus;
-
-/** Looks until a window is done, and says on stderr how far it is; `hindrance` is what keeps it from being done, if anything is known to. */
-export async function waitUntilTold(
-  look: () => Promise<Told | Pending>,
+/**
+ * A line on stderr with the state of a window while a command waits for it, and with what `hindrance` returns if something
+ * keeps the window from being finished. On a terminal the line rewrites itself; elsewhere a new line follows when either
+ * changes. Call it with undefined when the window is finished.
+ */
+export function createStatusLine(
   hindrance: () => Promise<string | undefined> = async () => undefined,
-): Promise<Told> {
-  const show = createStatusLine();
-  for (;;) {
-    const outcome = await look();
-    if (outcome.status !== "pending") {
-      show();
-      return outcome;
-    }
-    show(outcome, await hindrance());
-    // It may have been closed before its time.
-    const left = outcome.state === "closed" ? 0 : outcome.closes - Date.now() / 1000;
-    await sleep(1000 * Math.min(Math.max(left / 20, LEAST_PAUSE), MOST_PAUSE));
-  }
-}
-
-/** On a terminal it rewrites itself; elsewhere a line comes whenever the window's state changes, or what hinders it. */
-function createStatusLine(): (status?: WindowStatus, hindrance?: string) => void {
+): (pending: Pending | undefined) => Promise<void> {
   let last = "";
-  return (status, hindrance) => {
-    const line = status ? withHindrance(describeState(status), hindrance) : "";
-    const kind = `${status?.state} ${hindrance}`;
+  return async (pending) => {
+    const why = pending && (await hindrance());
+    const line = pending ? withHindrance(describeState(pending), why) : "";
+    const kind = `${pending?.state} ${why}`;
     if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line}`);
-    else if (status && kind !== last) process.stderr.write(`${line}\n`);
+    else if (pending && kind !== last) process.stderr.write(`${line}\n`);
     last = kind;
   };
 }
 
+/** The state of a window, and what hinders it if anything does. */
 export function withHindrance(state: string, hindrance: string | undefined): string {
   return hindrance === undefined ? state : `${state}; ${hindrance}`;
 }

@@ -7,7 +7,7 @@ vi.mock("@lethe/lab/fleet", () => ({
     throw new LetheError("window-closed", "the window is over");
   },
 }));
-vi.mock("../service-client.ts", async (original) => ({
+vi.mock("@lethe/analyst", async (original) => ({
   ...(await original<object>()),
   fetchManifest: async () => ({ minimumDevices: 10 }),
 }));

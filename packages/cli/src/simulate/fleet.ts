@@ -1,8 +1,8 @@
+import { fetchManifest, unless } from "@lethe/analyst";
 import { type FleetResult, runFleet } from "@lethe/lab/fleet";
 import { createProgress } from "../print/progress.ts";
 import { resultsCommand } from "../print/results-command.ts";
 import { formatTable } from "../print/table.ts";
-import { fetchManifest, reaching, unless } from "../service-client.ts";
 import { failure } from "../system/failure.ts";
 
 export interface FleetCommandOptions {
@@ -19,12 +19,10 @@ export async function simulateFleet({ json, ...options }: FleetCommandOptions): 
   // Says clearly if there is no such service or task.
   const manifest = await fetchManifest(server, task);
   const progress = createProgress(`${devices} devices`);
-  const running = reaching(server, () =>
-    runFleet(options, (share) => {
-      progress(share);
-      if (share >= 1) process.stderr.write("sealed: they report as soon as their window has begun\n");
-    }),
-  );
+  const running = runFleet(options, (share) => {
+    progress(share);
+    if (share >= 1) process.stderr.write("sealed: they report as soon as their window has begun\n");
+  });
   const result = await unless("window-closed", running);
   if (!result) throw failure(tooLate(devices, manifest.minimumDevices));
   console.log(

@@ -1,7 +1,7 @@
+import { agreeToTask as agree, withdrawAgreement } from "@lethe/analyst";
 import type { Task } from "@lethe/core/message";
 import { requireAdminToken } from "../options/admin-token.ts";
 import { readTask } from "../options/task-file.ts";
-import { ask, askJson } from "../service-client.ts";
 import { describeTask } from "./check.ts";
 import { shortenedNote } from "./create.ts";
 
@@ -11,21 +11,18 @@ interface AgreeOptions {
   readonly json?: boolean;
 }
 
-const NO_HELPER = "is not a helper: give the address of one that runs with --role helper, with --server";
-
 /** A helper counts what its own operator has read and agreed to, and nothing else that its leader makes. */
 export async function agreeToTask(file: string, { server, withdraw, json }: AgreeOptions): Promise<void> {
   const asked = readTask(file);
   const { task, version } = asked;
-  const request = { method: "POST", token: requireAdminToken(), absent: NO_HELPER } as const;
+  const token = requireAdminToken();
   if (withdraw) {
-    await ask(server, `/v1/agreements/${task}/${version}/withdraw`, request);
+    await withdrawAgreement(server, token, asked);
     const withdrawn = `${task}, version ${version}: no longer agreed to; its leader cannot create it`;
     console.log(json ? JSON.stringify({ agreed: false, task, version }) : withdrawn);
     return;
   }
-  const body = JSON.stringify(asked);
-  const { terms } = await askJson<{ terms: Task }>(server, "/v1/agreements", { ...request, body });
+  const terms = await agree(server, token, asked);
   console.log(json ? JSON.stringify({ agreed: true, task, version, terms }) : describe(terms, asked, file));
 }
 

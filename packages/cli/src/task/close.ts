@@ -1,11 +1,10 @@
-import type { Manifest, WindowStatus } from "@lethe/core/message";
+import { closeWindow, fetchManifest, newestInGrace } from "@lethe/analyst";
+import { beginningOf, type Manifest, type WindowStatus, windowAt } from "@lethe/core/message";
 import { requireAdminToken } from "../options/admin-token.ts";
 import { resultsCommand } from "../print/results-command.ts";
 import { count } from "../print/table.ts";
 import { utcAndLocal } from "../print/time.ts";
-import { askJson, fetchManifest, taskPath } from "../service-client.ts";
 import { failure } from "../system/failure.ts";
-import { findStatus, oldestInGrace, runningWindow, timesOf } from "../window.ts";
 
 export async function closeTaskWindow(
   task: string,
@@ -14,20 +13,14 @@ export async function closeTaskWindow(
 ): Promise<void> {
   const token = requireAdminToken();
   const manifest = await fetchManifest(server, task);
-  const chosen = window ?? (await newestInGrace(server, manifest));
-  const path = `${taskPath(task)}/windows/${chosen}/close`;
-  const status = await askJson<WindowStatus>(server, path, { method: "POST", token });
+  const chosen = window ?? (await newestInGrace(server, manifest)) ?? refuse(manifest);
+  const status = await closeWindow(server, token, task, chosen);
   console.log(json ? JSON.stringify(status) : describe(status, resultsCommand(manifest, { window: chosen })));
 }
 
-async function newestInGrace(server: string, manifest: Manifest): Promise<number> {
-  const running = runningWindow(manifest);
-  for (let window = running - 1; window >= oldestInGrace(manifest); window--) {
-    const status = await findStatus(server, manifest.task, window);
-    if (!status) break;
-    if (status.state === "grace") return window;
-  }
-  const { to } = timesOf(manifest, running);
+function refuse(manifest: Manifest): never {
+  const running = windowAt(manifest, Date.now() / 1000);
+  const to = beginningOf(manifest, running + 1);
   throw failure(
     `no window of ${manifest.task} waits for late reports; window ${running} runs until ${utcAndLocal(to)}: name it to ` +
       "close it all the same",

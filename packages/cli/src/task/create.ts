@@ -1,10 +1,9 @@
-import type { Manifest, Task } from "@lethe/core/message";
+import { type CreatedTask, createTask as create } from "@lethe/analyst";
+import { type Task, timesOf } from "@lethe/core/message";
 import { requireAdminToken } from "../options/admin-token.ts";
 import { readTask } from "../options/task-file.ts";
 import { describeLimits, describeWrites } from "../print/room.ts";
 import { inWords, utcAndLocal } from "../print/time.ts";
-import { ask, readManifest } from "../service-client.ts";
-import { timesOf } from "../window.ts";
 
 export async function createTask(
   file: string,
@@ -12,22 +11,16 @@ export async function createTask(
 ): Promise<void> {
   const task = readTask(file);
   const token = requireAdminToken();
-  const { status, body } = await ask(server, "/v1/tasks", { method: "POST", token, body: JSON.stringify(task) });
-  const created = { isNew: status === 201, manifest: readManifest(body) };
+  const created = await create(server, token, task);
   console.log(json ? JSON.stringify(toJson(created)) : describe(created, task, file));
 }
 
-interface Created {
-  readonly isNew: boolean;
-  readonly manifest: Manifest;
-}
-
-function toJson({ isNew, manifest }: Created): unknown {
+function toJson({ isNew, manifest }: CreatedTask): unknown {
   const { from, to } = timesOf(manifest, manifest.fromWindow);
   return { created: isNew, from, to, manifest };
 }
 
-function describe({ isNew, manifest }: Created, asked: Task, file: string): string {
+function describe({ isNew, manifest }: CreatedTask, asked: Task, file: string): string {
   const { task, version, fromWindow, servers, metrics } = manifest;
   const { from, to } = timesOf(manifest, fromWindow);
   const metricCount = `${metrics.length} ${metrics.length === 1 ? "metric" : "metrics"}`;

@@ -1,5 +1,5 @@
+import { fetchManifest, statusOfFile } from "@lethe/analyst";
 import type { Manifest } from "@lethe/core/message";
-import { fetchManifest, reaching } from "../service-client.ts";
 import { failure } from "../system/failure.ts";
 import { integrityOf, readSdk, sdkPath } from "../system/sdk.ts";
 
@@ -29,7 +29,7 @@ export async function printSnippet(
 
 /** A page that names a file which the service never had would count nothing. */
 async function requireDelivered(server: string, path: string): Promise<void> {
-  const { status } = await reaching(server, () => fetch(server + path, { method: "HEAD", redirect: "manual" }));
+  const status = await statusOfFile(server, path);
   if (status === 200) return;
   throw failure(
     `the service at ${server} does not deliver ${path}, the SDK of this version of lethe (${status}): run the version that the ` +

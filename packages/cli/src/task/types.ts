@@ -1,9 +1,9 @@
 import { statSync, writeFileSync } from "node:fs";
+import { fetchManifest } from "@lethe/analyst";
 import { LetheError } from "@lethe/core/error";
 import type { Task } from "@lethe/core/message";
 import { readTask } from "../options/task-file.ts";
-import { fetchManifest } from "../service-client.ts";
-import { failure, isFailure } from "../system/failure.ts";
+import { failure } from "../system/failure.ts";
 
 export async function writeTaskTypes(
   fileOrTask: string,
@@ -42,10 +42,11 @@ async function fetchNamed(server: string, name: string): Promise<Task> {
   try {
     return await fetchManifest(server, name);
   } catch (error) {
-    const isNoTask = error instanceof LetheError && (error.code === "unknown-task" || error.code === "bad-encoding");
-    if (isNoTask) throw failure(`there is no file ${name}, and no task of that name at ${server}`);
-    if (isFailure(error)) throw failure(`there is no file ${name}, and ${error.message}`, error.exitCode);
-    throw error;
+    if (!(error instanceof LetheError)) throw error;
+    if (error.code === "unknown-task" || error.code === "bad-encoding") {
+      throw failure(`there is no file ${name}, and no task of that name at ${server}`);
+    }
+    throw new LetheError(error.code, `there is no file ${name}, and ${error.message}`);
   }
 }
 
