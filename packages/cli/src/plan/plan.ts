@@ -1,25 +1,11 @@
+/**
+ * The command `lethe plan`: which guarantees hold and how large errors will be. `question.ts` reads the options, `metric.ts`
+ * computes the plan of one metric, and `print-metric.ts` and `print-task.ts` write plans as text. Core plans, the lab measures.
+ */
 import { accessSync, constants, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { schemeOf, type Task } from "@lethe/core/message";
-import {
-  type Goal,
-  type MetricPlan,
-  type PlanParameters,
-  parametersFor,
-  planMetric,
-  planTask,
-  planTwoServerMetric,
-  type Question,
-  reportingDevices,
-  type TaskPlan,
-  type TotalCost,
-  type TwoServerMetricPlan,
-  type TwoServerQuestion,
-} from "@lethe/core/plan";
-import { DEFAULT_HIDES, type HistogramMechanismName, type SchemeName } from "@lethe/core/statistic";
-import type { NoiseSource } from "@lethe/core/two-server";
-import { type MeasuredCost, measureCost } from "@lethe/lab/cost";
-import { errorByDevices } from "@lethe/lab/error-plot";
+import { planTask } from "@lethe/core/plan";
+import { DEFAULT_HIDES } from "@lethe/core/statistic";
 import { renderSvg, renderTerminal } from "@lethe/lab/plot";
 import { type Command, Option } from "commander";
 import {
@@ -28,40 +14,17 @@ import {
   hidesOption,
   positive,
   probability,
-  refuseForeignOptions,
   shareBelowOne,
   wholeNumber,
 } from "../options/options.ts";
 import { readTask } from "../options/task-file.ts";
 import { createProgress } from "../print/progress.ts";
-import { describeLimit, describeLimits, describeWrites, limitOf } from "../print/room.ts";
-import { count, figure, formatTable } from "../print/table.ts";
+import { answerMetric } from "./metric.ts";
+import { describeMetric } from "./print-metric.ts";
+import { describeTask, withRoom } from "./print-task.ts";
+import { DEFAULT_DELTA, type PlannedMetric, type PlanOptions, questionFrom } from "./question.ts";
 
-interface PlanOptions {
-  readonly task?: string;
-  readonly statistic?: Question["statistic"];
-  readonly devices?: number;
-  readonly epsilon?: number;
-  readonly delta?: number;
-  readonly localEpsilon?: number;
-  readonly edges: readonly number[];
-  readonly mechanism?: HistogramMechanismName;
-  readonly limit: number;
-  readonly ticks: number;
-  readonly hides?: number;
-  readonly eventsPerTick?: number;
-  readonly missing?: number;
-  readonly mode: "one-server" | "two-server";
-  readonly noise?: NoiseSource;
-  readonly scheme?: SchemeName;
-  readonly windows: number;
-  readonly plot?: string | true;
-  readonly json?: boolean;
-}
-
-/** The δ beside which an aggregate ε is stated if none is asked for. */
-const DEFAULT_DELTA = 1e-6;
-
+/** Adds the command to the program. */
 export function addPlan(program: Command): void {
   program
     .command("plan")
@@ -107,92 +70,23 @@ export function addPlan(program: Command): void {
     });
 }
 
-/** Everything that is missing or does not belong ends here, with one line. */
-function questionFrom(options: PlanOptions, command: Command): TwoServerQuestion & PlannedRoom {
-  const {
-    statistic,
-    devices,
-    epsilon,
-    delta,
-    localEpsilon,
-    edges: begins,
-    mechanism,
-    limit,
-    ticks,
-    missing = 0,
-    noise,
-  } = options;
-  const refuse = (message: string): never => command.error(`error: ${message}`);
-  if (statistic === undefined) return refuse("--statistic is missing: occurrence, histogram or mean (or --task)");
-  if (devices === undefined) return refuse("--devices is missing: how many devices report");
-  refuseForeignOptions(statistic, command);
-  if (command.getOptionValueSource("windows") === "cli") return refuse("option '--windows' is for --task only");
-  if ((epsilon === undefined) === (localEpsilon === undefined)) {
-    return refuse("give either --epsilon with --delta, or --local-epsilon");
-  }
-  if (epsilon !== undefined && delta === undefined)
-    return refuse("--delta is missing: --epsilon needs one, such as 1e-6");
-  const goal: Goal =
-    epsilon !== undefined
-      ? { epsilon, delta: delta as number }
-      : { localEpsilon: localEpsilon as number, delta: delta ?? DEFAULT_DELTA };
-  const reporting = reportingDevices(devices, missing);
-  const named = { ...(mechanism && { mechanism }), ...(noise && { noise }) };
-  return {
-    statistic,
-    devices,
-    reporting,
-    ticks,
-    ...roomFrom(options, statistic),
-    goal,
-    edges: begins,
-    limit,
-    ...named,
-  };
-}
-
-interface PlannedRoom {
-  readonly hides: number;
-  /** Absent where every event is counted. */
-  readonly eventsPerTick?: number;
-}
-
-/** Rotations have room for little: the plan without page hides is where to start from. */
-function roomFrom(
-  { mode, scheme, hides, eventsPerTick = 1 }: PlanOptions,
-  statistic: Question["statistic"],
-): PlannedRoom {
-  const rotates =
-    mode === "one-server" && statistic !== "occurrence" && schemeOf({}, { scheme, statistic }) === "lattice";
-  return rotates ? { hides: hides ?? 0, eventsPerTick } : { hides: hides ?? DEFAULT_HIDES };
-}
-
-async function runMetricPlan(
-  question: TwoServerQuestion & PlannedRoom,
-  { mode, scheme, plot, json }: PlanOptions,
-): Promise<void> {
+async function runMetricPlan(question: PlannedMetric, options: PlanOptions): Promise<void> {
+  const { mode, plot, json } = options;
   if (typeof plot === "string") requireWritable(plot);
-  const planFor = mode === "two-server" ? planTwoServerMetric : planMetric;
-  const { spec, ...plan }: MetricPlan | TwoServerMetricPlan = planFor(question);
-  const chosen = parametersFor(spec, question.devices, plan.delta, scheme);
-  const microseconds = await measureCost(chosen.scheme, spec);
-  const parameters = { ...chosen, ...(microseconds && { microseconds }) };
-  // The picture is of the mechanism that was chosen.
-  const drawn = "mechanism" in spec && spec.mechanism ? { ...question, mechanism: spec.mechanism } : question;
-  const picture = plot === undefined ? undefined : errorByDevices(drawn, planFor, createProgress("error by devices"));
+  const answered = await answerMetric(question, options);
+  const { plan, parameters, picture } = answered;
   if (typeof plot === "string" && picture) writeFileSync(plot, renderSvg(picture));
-  const { statistic, devices, ticks, hides, eventsPerTick = null } = question;
   if (json) {
-    const { lines } = picture ?? {};
+    const { statistic, devices, ticks, hides, eventsPerTick = null } = question;
     const servers = mode === "two-server" ? { mode } : {};
     const room = { ticks, hides, writes: ticks + hides, eventsPerTick };
     const answer = { statistic, ...servers, devices, ...room, ...plan, sigma: plan.sigma ?? null, parameters };
-    console.log(JSON.stringify(lines ? { ...answer, errorByDevices: lines } : answer));
-  } else {
-    console.log(describeMetric(question, plan, parameters));
-    if (picture) console.log(`\n${renderTerminal(picture, Math.min(process.stdout.columns ?? 78, 100))}`);
-    if (typeof plot === "string") console.log(`\nwritten to ${plot}`);
+    console.log(JSON.stringify(picture ? { ...answer, errorByDevices: picture.lines } : answer));
+    return;
   }
+  console.log(describeMetric(question, answered));
+  if (picture) console.log(`\n${renderTerminal(picture, Math.min(process.stdout.columns ?? 78, 100))}`);
+  if (typeof plot === "string") console.log(`\nwritten to ${plot}`);
 }
 
 /** Before anything is computed, and without leaving an empty file if that fails. */
@@ -208,147 +102,25 @@ function requireWritable(path: string): void {
   }
 }
 
-function describeMetric(
-  { statistic, devices, ticks, hides, eventsPerTick, limit }: Question & PlannedRoom,
-  plan: Omit<MetricPlan, "spec"> & { readonly noise?: NoiseSource },
-  parameters: PlanParameters & { readonly microseconds?: MeasuredCost },
-): string {
-  const { localEpsilon, epsilon, delta, bound, standardError, largestStandardError, detectable } = plan;
-  const unit = statistic === "mean" ? "" : " devices";
-  const who = plan.reporting === devices ? "all are honest" : `${count(plan.reporting)} are honest`;
-  const bucket =
-    largestStandardError > standardError ? ` in an empty bucket, ± ${figure(largestStandardError)} in a full one` : "";
-  const guess = plan.informationTheoreticStandardError === (statistic === "mean" ? limit : devices) / 2;
-  const attained = parameters.localEpsilon < localEpsilon * (1 - 1e-6);
-  return formatTable(
-    [`${statistic} over ${count(devices)} devices`, `${ticks} ticks, ${plan.mechanism}`, ""],
-    [
-      [
-        "local guarantee",
-        `ε₀ = ${figure(localEpsilon)}${plan.sigma === undefined ? "" : `, δ = ${figure(delta)}`}`,
-        whoLearns(plan.noise),
-      ],
-      [
-        "aggregate guarantee",
-        `ε = ${figure(epsilon)}, δ = ${figure(delta)}`,
-        plan.noise === "servers"
-          ? `what a release reveals of one device, if one server is honest (${bound})`
-          : `what a release reveals of one device, if ${who} (${bound})`,
-      ],
-      [
-        "hijacked report",
-        describeHijacked(plan.hijackedEpsilon, delta),
-        "what it reveals of a state that an intruder sent",
-      ],
-      ...(plan.sigma === undefined
-        ? []
-        : [
-            [
-              `noise of ${plan.noise === "servers" ? "each server" : "a device"}`,
-              `sigma = ${figure(plan.sigma)}`,
-              statistic === "mean" ? "in units of the limit" : "in devices",
-            ],
-          ]),
-      [
-        "standard error",
-        `± ${figure(standardError)}${unit}${bucket}`,
-        statistic === "mean" ? "of the mean" : "of a count",
-      ],
-      [
-        "stands out at 95%",
-        `${statistic === "mean" ? figure(detectable) : count(detectable)}${unit}`,
-        statistic !== "mean" && detectable > devices
-          ? "more than there are: nothing stands out"
-          : "the smallest true value that does from zero",
-      ],
-      [
-        "without cryptography",
-        `± ${figure(plan.informationTheoreticStandardError)}${unit}`,
-        guess
-          ? "by guessing the middle; a counter in the clear would be further off"
-          : `of a pan-private counter in the clear${plan.noise === "servers" ? "" : `, √${ticks} times as much`}`,
-      ],
-      [
-        "on the device",
-        describeScheme(parameters),
-        `state ${count(parameters.stateBytes)} bytes, report ${count(parameters.reportBytes)}`,
-      ],
-      ...(attained
-        ? [
-            [
-              "as it is built",
-              `ε₀ = ${figure(parameters.localEpsilon)}`,
-              `standard error ± ${figure(parameters.standardError)}${unit}`,
-            ],
-          ]
-        : []),
-      ["time on this machine", describeTimes(parameters.microseconds), ""],
-      ["writes", describeWrites({ ticks, hides }), describeEvents(statistic, eventsPerTick)],
-    ],
-    3,
-  ).concat(localEpsilon > WEAK ? `\n\n${weakness(localEpsilon, plan.noise)}` : "");
-}
-
-/** From here on an answer is nearly in the clear: the other one is likelier by e^ε₀ > 3,000. */
-const WEAK = 8;
-
-function weakness(localEpsilon: number, noise: NoiseSource | undefined): string {
-  const answer = `note: with ε₀ = ${figure(localEpsilon)} an answer by itself hides next to nothing`;
-  if (noise === "device") {
-    return (
-      `${answer} from two servers that put their shares together;\n` +
-      "the aggregate guarantee holds if both follow the protocol. Plan with --local-epsilon if they may not."
-    );
-  }
-  if (noise === "servers") return `note: ε = ${figure(localEpsilon)} hides next to nothing.`;
-  return (
-    `${answer} from the server that opens it;\n` +
-    "the aggregate guarantee holds if the service releases nothing but sums. Plan with --local-epsilon if it may not."
-  );
-}
-
-function whoLearns(noise: NoiseSource | undefined): string {
-  if (noise === "device") return "what both servers together learn of one device, or one that cheats";
-  return noise === "servers"
-    ? "what either server learns of one device, if the other is honest"
-    : "what the server learns of one device";
-}
-
-function describeScheme({ scheme, set, dimension, t, z }: PlanParameters): string {
-  if (scheme === "elgamal") return "ElGamal over Ristretto255";
-  return `lattice ${set}, N = ${dimension}, t = ${t}${z === undefined ? "" : `, z = ${z}`}`;
-}
-
-function describeEvents(statistic: Question["statistic"], eventsPerTick: number | undefined): string {
-  if (eventsPerTick !== undefined) return describeLimit(eventsPerTick);
-  return statistic === "occurrence" ? "one event counts as many do" : "every event is counted";
-}
-
-function describeTimes(measured: MeasuredCost | undefined): string {
-  if (!measured) return "not measured: it would take seconds";
-  const { write, seal, open } = measured;
-  const times = [`write ${duration(write)}`];
-  if (seal !== undefined) times.push(`seal ${duration(seal)}`);
-  if (open !== undefined) times.push(`open ${duration(open)}`);
-  return times.join(", ");
-}
+/** A task file says these things itself. */
+const SAID_BY_TASK = [
+  "statistic",
+  "epsilon",
+  "localEpsilon",
+  "edges",
+  "mechanism",
+  "limit",
+  "ticks",
+  "hides",
+  "eventsPerTick",
+  "mode",
+  "noise",
+  "scheme",
+  "plot",
+];
 
 function runTaskPlan(file: string, options: PlanOptions, command: Command): void {
-  for (const option of [
-    "statistic",
-    "epsilon",
-    "localEpsilon",
-    "edges",
-    "mechanism",
-    "limit",
-    "ticks",
-    "hides",
-    "eventsPerTick",
-    "mode",
-    "noise",
-    "scheme",
-    "plot",
-  ]) {
+  for (const option of SAID_BY_TASK) {
     if (command.getOptionValueSource(option) === "cli") {
       const long = option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
       command.error(`error: option '--${long}' is not for --task, which says it itself`);
@@ -367,64 +139,5 @@ function runTaskPlan(file: string, options: PlanOptions, command: Command): void
   console.log(json ? JSON.stringify(withRoom(plan, task)) : describeTask(plan, task));
 }
 
-/** A plan in JSON says what room means, too: `eventsPerTick` is null where every event is counted. */
-function withRoom(plan: TaskPlan, task: Task): object {
-  const { ticks, hides = ticks } = task;
-  const rooms = new Map(
-    task.metrics.map((metric) => {
-      return [metric.name, { scheme: schemeOf(task, metric), eventsPerTick: limitOf(task, metric) ?? null }];
-    }),
-  );
-  const metrics = plan.metrics.map((metric) => ({ ...metric, ...rooms.get(metric.name) }));
-  return { ...plan, ticks, hides, writes: ticks + hides, metrics };
-}
-
 /** So many are priced at once. */
 const FEW_METRICS = 10;
-
-function describeTask(plan: TaskPlan, task: Task): string {
-  const [whom, ifHonest] = task.mode === "one-server" ? ["the server", ""] : ["the servers", " and an honest server"];
-  const rows = plan.metrics.map((metric) => [
-    metric.name,
-    metric.mechanism,
-    figure(metric.localEpsilon),
-    figure(metric.epsilon),
-    `± ${figure(metric.standardError)}`,
-    figure(metric.detectable),
-  ]);
-  const totals = plan.total.windows > 1 ? [plan.perWindow, plan.total] : [plan.perWindow];
-  return [
-    `${plan.task}: errors with ${count(plan.devices)} devices, guarantees with ${count(plan.reporting)} honest reports${ifHonest}, at δ = ${figure(plan.delta)}`,
-    "",
-    formatTable(["metric", "mechanism", "local ε₀", "aggregate ε", "s.e.", "stands out"], rows, 2),
-    "",
-    formatTable(
-      ["a device pays", `to ${whom}: local ε`, "", "in releases: aggregate ε", "", "if its report is hijacked: ε"],
-      totals.map((total) => [
-        total.windows === 1 ? "per window" : `over ${total.windows} windows`,
-        figure(total.local.epsilon),
-        describeSum(total),
-        figure(total.aggregate.epsilon),
-        "(upper, invalid count included)",
-        Number.isFinite(total.hijackedEpsilon) ? figure(total.hijackedEpsilon) : "no bound",
-      ]),
-      6,
-    ),
-    "",
-    `device: state ${count(plan.stateBytes)} bytes, report ${count(plan.reportBytes)} bytes; ${describeWrites(task)}`,
-    ...describeLimits(task),
-  ].join("\n");
-}
-
-/** Without a bound there is no number to print. */
-function describeHijacked(epsilon: number, delta: number): string {
-  return Number.isFinite(epsilon) ? `ε = ${figure(epsilon)}, δ = ${figure(delta)}` : "no bound: too few devices";
-}
-
-function describeSum({ local: { sum } }: TotalCost): string {
-  return sum === undefined ? "" : `(${figure(sum)} with δ = 0)`;
-}
-
-function duration(microseconds: number): string {
-  return microseconds < 1000 ? `${microseconds.toFixed(0)} µs` : `${(microseconds / 1000).toFixed(1)} ms`;
-}
