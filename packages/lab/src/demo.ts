@@ -10,7 +10,7 @@ import { openService, type Service } from "@lethe/server";
 import { pino } from "pino";
 import { type Demo, type DemoResult, resultOf } from "./demo-result.ts";
 import { happens } from "./fleet.ts";
-import { inParallel } from "./in-parallel.ts";
+import { inParallel } from "./parallel/in-parallel.ts";
 import { truthOf } from "./truth.ts";
 
 export type { Demo, DemoResult, DemoRow } from "./demo-result.ts";

@@ -9,7 +9,7 @@ import {
 } from "@lethe/core/encryption";
 import type { Randomness } from "@lethe/core/randomness";
 import { type Canary, createCanary, createStatistic, type Statistic } from "@lethe/core/statistic";
-import { bytesFrom } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 import type { Bit } from "./attack.ts";
 
 /** Small, so that what a device's own answer gives away is not taken for what an attack does. */

@@ -13,7 +13,7 @@ import {
   sharingContext,
   wrapReport,
 } from "@lethe/core/two-server";
-import { bytesFrom } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 import type { Attack, Bit } from "./attack.ts";
 import { requireStored } from "./captured-ledger.ts";
 import { measurementOn, queryPoint, type WirePoint, wireIn } from "./wire-of-proof.ts";

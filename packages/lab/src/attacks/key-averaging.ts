@@ -6,7 +6,7 @@ import {
   secret,
 } from "@lethe/core/encryption";
 import { addCentredBinomial, type Randomness } from "@lethe/core/randomness";
-import { bytesFrom } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 import type { Attack, Bit, Guesses } from "./attack.ts";
 import { capture, type Ledger, newDevice, storeAfterTick } from "./captured-ledger.ts";
 import { centred, divideInRing, expandedSeed } from "./ring-division.ts";

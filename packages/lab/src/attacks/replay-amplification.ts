@@ -1,6 +1,6 @@
 import { type DeviceKeyContext, secret } from "@lethe/core/encryption";
 import { type LedgerResponse, ledgerResponseWithBits, respond } from "@lethe/core/privacy";
-import { bytesFrom } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 import type { Attack, Bit, Coins, Guesses } from "./attack.ts";
 import {
   capture,

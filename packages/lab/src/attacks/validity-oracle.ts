@@ -1,7 +1,7 @@
 import { secret } from "@lethe/core/encryption";
 import { noisedInvalidCount } from "@lethe/core/privacy";
 import type { Randomness } from "@lethe/core/randomness";
-import { bytesFrom } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 import type { Attack, Bit } from "./attack.ts";
 import { capture, type Ledger, newDevice, sealWithoutNoise, storeAfterTick } from "./captured-ledger.ts";
 

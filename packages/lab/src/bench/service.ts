@@ -9,7 +9,8 @@ import { secret } from "@lethe/core/encryption";
 import { keyContextOf, type LayoutPart, layoutOf, reportBytes, type TaskLayout } from "@lethe/core/message";
 import { randomnessFrom, withBufferedRandomness } from "@lethe/core/randomness";
 import type { Load } from "./load-client.ts";
-import { countingRate, enrolAll, type LoadSize, loadOf, median, run, startLethe, TASK, TOKEN } from "./service-load.ts";
+import { countingRate, enrolAll, type LoadSize, loadOf, median, run, TASK } from "./service-load.ts";
+import { startService, TOKEN } from "./start-service.ts";
 import { type Measurement, microseconds } from "./stopwatch.ts";
 
 const random = randomnessFrom(globalThis.crypto);
@@ -21,7 +22,7 @@ export async function benchService(
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "lethe-bench-"));
   try {
-    const service = await startLethe(["--data", join(folder, "data"), "--threads", "1"]);
+    const service = await startService({ data: join(folder, "data"), keyFile: join(folder, "keys"), threads: 1 });
     try {
       await createTask(service.url, TOKEN, TASK);
       const manifest = await fetchManifest(service.url, TASK.task);

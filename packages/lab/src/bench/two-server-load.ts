@@ -1,10 +1,8 @@
-import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import {
   type Enrolment,
   encodeBase64url,
@@ -22,8 +20,10 @@ import {
   twoServerLayoutOf,
   wrapReport,
 } from "@lethe/core/two-server";
-import { inParallel } from "../in-parallel.ts";
-import { countingRate, enrolAll, type Lethe, TASK as ONE_SERVER_TASK, startLethe, TOKEN } from "./service-load.ts";
+import { operatorKeyOf } from "@lethe/server";
+import { inParallel } from "../parallel/in-parallel.ts";
+import { countingRate, enrolAll, TASK as ONE_SERVER_TASK } from "./service-load.ts";
+import { type ServiceProcess, startService, TOKEN } from "./start-service.ts";
 import type { Measurement } from "./stopwatch.ts";
 
 const random = randomnessFrom(globalThis.crypto);
@@ -61,8 +61,8 @@ export async function benchTwoServerLoad(
 }
 
 interface Pair {
-  readonly leader: Lethe;
-  readonly helper: Lethe;
+  readonly leader: ServiceProcess;
+  readonly helper: ServiceProcess;
   /** Between them, either way, so far. */
   bytes(): number;
   close(): Promise<void>;
@@ -71,25 +71,15 @@ interface Pair {
 /** Each with one thread that opens, as each would have a machine of its own. */
 async function startPair(keysAhead: number): Promise<Pair> {
   const folder = mkdtempSync(join(tmpdir(), "lethe-bench-"));
-  const placeOf = (name: string): string[] => [
-    "--data",
-    join(folder, name),
-    "--key-file",
-    join(folder, `${name}.keys`),
-  ];
-  const keys = { leader: keyOf(placeOf("leader")), helper: keyOf(placeOf("helper")) };
-  const env = { LETHE_PEER_SECRET: PEER_SECRET };
-  const threads = ["--threads", "1", "--keys-ahead", String(keysAhead)];
-  const helper = await startLethe(
-    ["--role", "helper", "--peer-key", keys.leader, ...placeOf("helper"), ...threads],
-    env,
-  );
+  const place = (name: string) => ({ data: join(folder, name), keyFile: join(folder, `${name}.keys`) });
+  const [ofLeader, ofHelper] = [place("leader"), place("helper")];
+  const [leaderKey, helperKey] = [ofLeader, ofHelper].map(({ keyFile }) => operatorKeyOf(keyFile, { create: true }));
+  const shared = { threads: 1, keysAhead };
+  const peer = (operatorKey = "") => ({ operatorKey, secret: PEER_SECRET });
+  const helper = await startService({ role: "helper", ...ofHelper, ...shared, peer: peer(leaderKey) });
   const link = await startLink(helper.port);
   const url = `http://127.0.0.1:${link.port}`;
-  const leader = await startLethe(
-    ["--role", "leader", "--peer", url, "--peer-key", keys.helper, ...placeOf("leader"), ...threads],
-    env,
-  );
+  const leader = await startService({ role: "leader", ...ofLeader, ...shared, peer: { ...peer(helperKey), url } });
   return {
     leader,
     helper,
@@ -124,12 +114,6 @@ async function measure(
   await inParallel(count, (i) => upload(leader.url, task.task, made[i] as (typeof made)[number]), 64);
   const perSecond = await counting;
   return { perSecond, bytes: (bytes() - before) / count };
-}
-
-function keyOf(place: readonly string[]): string {
-  const lethe = fileURLToPath(new URL("../../../cli/bin/lethe.js", import.meta.url));
-  const { stdout } = spawnSync(lethe, ["key", "--json", ...place], { encoding: "utf8" });
-  return (JSON.parse(stdout) as { operatorKey: string }).operatorKey;
 }
 
 /** Passes connections on and counts what goes either way. */

@@ -1,8 +1,8 @@
 import { Prio3Count as Peer } from "@divviup/prio3";
 import { randomnessFrom } from "@lethe/core/randomness";
 import { prio3Count, type TwoServerSpec } from "@lethe/core/two-server";
-import { measureCost } from "../cost.ts";
-import { twoServers } from "../simulated-servers.ts";
+import { measureCost } from "../simulate/cost.ts";
+import { twoServers } from "../simulate/servers.ts";
 import { type Measurement, microseconds, microsecondsAfter } from "./stopwatch.ts";
 
 const random = randomnessFrom(globalThis.crypto);

@@ -1,7 +1,6 @@
 import { seededRandomnessForTests, uniformBelow } from "@lethe/core/randomness";
 import { describe, expect, it } from "vitest";
 import { inAllThreads } from "../../dist/intrusion/match.js";
-import { randomnessFromKey } from "../expanded-randomness.ts";
 import { DISTINGUISHERS, runBattery } from "../intrusion/battery.ts";
 import { FAULTS } from "../intrusion/controls.ts";
 import { advantageOf, gamesFor, powerOf, shareInterval } from "../intrusion/exact-binomial.ts";
@@ -10,6 +9,7 @@ import { inThisThread, type Match } from "../intrusion/match.ts";
 import { SUBJECTS } from "../intrusion/subjects.ts";
 import { DEFAULT_SIZE, type IntrusionSize } from "../intrusion/verdict.ts";
 import { FEATURES } from "../intrusion/view.ts";
+import { randomnessFromKey } from "../randomness/expanded-randomness.ts";
 import { describeIntrusion, runIntrusion } from "./intrusion.ts";
 
 /** All intervals together fail with probability 1e-6, and only those of the SDK are not seeded. */

@@ -1,6 +1,7 @@
 import { type Randomness, uniformBelow } from "@lethe/core/randomness";
 import type { Recorder } from "@lethe/core/statistic";
-import { bytesFrom, oneServer } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
+import { oneServer } from "../simulate/servers.ts";
 
 /**
  * Windows of real Lethe devices. A ledger's slots are counters of their own, with coins of their own, so that a fleet of a few

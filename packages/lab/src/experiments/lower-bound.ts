@@ -1,7 +1,7 @@
 import { type Randomness, withBufferedRandomness } from "@lethe/core/randomness";
 import { lowerBounds } from "../baseline/bounds.ts";
 import { createCounter, createFleetRun, type Fleet, type Scope, theoreticalError } from "../baseline/counters.ts";
-import { expandedRandomness } from "../expanded-randomness.ts";
+import { expandedRandomness } from "../randomness/expanded-randomness.ts";
 import type { Experiment, Surroundings } from "./experiment.ts";
 import { describeLowerBound } from "./lower-bound-finding.ts";
 import { type Fit, fitSlope, mean, rootMeanSquare } from "./lower-bound-fit.ts";

@@ -1,4 +1,4 @@
-import { expandedRandomness } from "../expanded-randomness.ts";
+import { expandedRandomness } from "../randomness/expanded-randomness.ts";
 import { type UtilityCase, utilityCases } from "../utility/cases.ts";
 import { type Comparison, compare } from "../utility/errors.ts";
 import { type PaperFindings, runPaper } from "../utility/paper.ts";

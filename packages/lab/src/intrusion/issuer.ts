@@ -16,7 +16,7 @@ import {
   type Task,
 } from "@lethe/core/message";
 import type { Randomness } from "@lethe/core/randomness";
-import { bytesFrom } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 
 /** As much of a service as devices need to live through a window: it issues real keys, signs them, and takes whatever is sent. */
 export interface Issuer {

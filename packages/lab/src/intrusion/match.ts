@@ -1,7 +1,7 @@
 import type { Randomness } from "@lethe/core/randomness";
-import { RANDOMNESS_KEY_BYTES, randomnessFromKey } from "../expanded-randomness.ts";
-import { inThreads } from "../in-threads.ts";
-import { bytesFrom } from "../simulated-servers.ts";
+import { inThreads } from "../parallel/in-threads.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
+import { RANDOMNESS_KEY_BYTES, randomnessFromKey } from "../randomness/expanded-randomness.ts";
 import { brokenMaker, type Fault } from "./controls.ts";
 import { joinSamples, play } from "./games.ts";
 import type { Sample } from "./logistic-regression.ts";

@@ -1,7 +1,8 @@
 import type { Randomness } from "@lethe/core/randomness";
 import type { SchemeName, StatisticSpec } from "@lethe/core/statistic";
 import type { TwoServerSpec } from "@lethe/core/two-server";
-import { bytesFrom, oneServer, type SimulatedServers, twoServers } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
+import { oneServer, type SimulatedServers, twoServers } from "../simulate/servers.ts";
 import type { Device } from "./games.ts";
 
 /** Whose devices are played against. */

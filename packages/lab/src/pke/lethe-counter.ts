@@ -1,7 +1,7 @@
 import { type DeviceKeyContext, secret } from "@lethe/core/encryption";
 import type { Randomness } from "@lethe/core/randomness";
 import { createStatistic, type SchemeName } from "@lethe/core/statistic";
-import { bytesFrom } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 import { majorityMistake } from "./binomial.ts";
 import type { PanPrivateCounter } from "./counter.ts";
 

@@ -1,7 +1,8 @@
 import type { Randomness } from "@lethe/core/randomness";
 import { bucketOf, type Recorder, type StatisticSpec } from "@lethe/core/statistic";
 import type { TwoServerSpec } from "@lethe/core/two-server";
-import { bytesFrom, oneServer, type SimulatedServers, twoServers } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
+import { oneServer, type SimulatedServers, twoServers } from "../simulate/servers.ts";
 import { EVENTS_PER_TICK, TICKS, type UtilityCase } from "./cases.ts";
 import { type Errors, statedAt } from "./errors.ts";
 

@@ -16,7 +16,8 @@ import {
   type StatisticSpec,
 } from "@lethe/core/statistic";
 import type { NoiseSource, TwoServerSpec } from "@lethe/core/two-server";
-import { bytesFrom, oneServer, type SimulatedServers, twoServers } from "./simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
+import { oneServer, type SimulatedServers, twoServers } from "./servers.ts";
 
 export interface SimulationOptions {
   readonly statistic: StatisticSpec["statistic"];

@@ -1,9 +1,9 @@
 import { realpathSync } from "node:fs";
-import { type Capture, deviceEntries, readCapture } from "./intrusion/captures.ts";
-import { chanceOfAdvantage, detectableAdvantage, fewestFor, largestAdvantage } from "./intrusion/kolmogorov-smirnov.ts";
-import { trainClassifier } from "./intrusion/logistic-regression.ts";
-import { findTellingPlace, stripsOf } from "./intrusion/telling-place.ts";
-import { VERSION_DISTINGUISHERS } from "./intrusion/version-distinguishers.ts";
+import { trainClassifier } from "../intrusion/logistic-regression.ts";
+import { VERSION_DISTINGUISHERS } from "../intrusion/version-distinguishers.ts";
+import { type Capture, deviceEntries, readCapture } from "./captures.ts";
+import { chanceOfAdvantage, detectableAdvantage, fewestFor, largestAdvantage } from "./kolmogorov-smirnov.ts";
+import { findTellingPlace, stripsOf } from "./telling-place.ts";
 
 export interface AuditResult {
   readonly verdict: "distinguishable" | "nothing found";

@@ -1,5 +1,5 @@
 import { type MetricPlan, planMetric, type Question } from "@lethe/core/plan";
-import type { Plot, Point } from "./plot/index.ts";
+import type { Plot, Point } from "./index.ts";
 
 /** From a hundred devices to a thousand million, three to a decade. */
 const DEVICES: readonly number[] = Array.from({ length: 22 }, (_, i) => Math.round(10 ** (2 + i / 3)));

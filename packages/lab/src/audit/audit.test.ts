@@ -6,11 +6,11 @@ import { randomnessFrom } from "@lethe/core/randomness";
 import { openLethe } from "@lethe/device";
 import { fileStore } from "@lethe/device/node";
 import { afterAll, describe, expect, it } from "vitest";
+import { createIssuer } from "../intrusion/issuer.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 import { audit } from "./audit.ts";
-import { deviceEntries, readCapture } from "./intrusion/captures.ts";
-import { createIssuer } from "./intrusion/issuer.ts";
-import { chanceOfAdvantage, detectableAdvantage, fewestFor, largestAdvantage } from "./intrusion/kolmogorov-smirnov.ts";
-import { bytesFrom } from "./simulated-servers.ts";
+import { deviceEntries, readCapture } from "./captures.ts";
+import { chanceOfAdvantage, detectableAdvantage, fewestFor, largestAdvantage } from "./kolmogorov-smirnov.ts";
 
 const random = randomnessFrom(globalThis.crypto);
 const root = mkdtempSync(join(tmpdir(), "lethe-audit-"));

@@ -1,6 +1,6 @@
 import { createCipheriv } from "node:crypto";
 import type { Randomness } from "@lethe/core/randomness";
-import { bytesFrom } from "./simulated-servers.ts";
+import { bytesFrom } from "./bytes-from.ts";
 
 export const RANDOMNESS_KEY_BYTES = 32;
 const BLOCK = new Uint8Array(65_536);

@@ -23,6 +23,7 @@ import {
   type WrappingKeys,
   wrapReport,
 } from "@lethe/core/two-server";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 
 /** Whoever counts for a simulated fleet: one server or two, with their keys, and nothing else. */
 export interface SimulatedServers {
@@ -117,10 +118,4 @@ interface SimulatedServer {
   issueKeys(device: Uint8Array): Uint8Array;
   readonly wrapping: WrappingKeys;
   readonly aggregator: Aggregator;
-}
-
-export function bytesFrom(random: Randomness, length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  random(bytes);
-  return bytes;
 }

@@ -1,7 +1,8 @@
 import { randomnessFrom } from "@lethe/core/randomness";
 import { DEFAULT_HIDES, type Recorder, type SchemeName, type StatisticSpec } from "@lethe/core/statistic";
 import type { TwoServerSpec } from "@lethe/core/two-server";
-import { bytesFrom, oneServer, type SimulatedServers, twoServers } from "./simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
+import { oneServer, type SimulatedServers, twoServers } from "./servers.ts";
 
 /** Medians on this machine, in microseconds. */
 export interface MeasuredCost {
