@@ -1,3 +1,8 @@
+/**
+ * The command `lethe`. Each folder is one command, or the commands that share its code; `options`, `print` and `system` hold
+ * what several commands use. A command parses options and prints; core, analyst, lab and server do the work. Commands import
+ * none of each other's code.
+ */
 import { readFileSync } from "node:fs";
 import { LetheError } from "@lethe/core/error";
 import { Command, CommanderError } from "commander";
@@ -7,7 +12,7 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
   version: string;
 };
 
-// A variable that is set to nothing is not set.
+// An empty variable counts as not set.
 for (const name of [
   "DATABASE_URL",
   "LETHE_ADMIN_TOKEN",
@@ -24,7 +29,7 @@ const program = new Command("lethe")
   .version(version)
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll("\n", " ")}\n`) });
-// In the order of the help, for which all are loaded; whoever names one waits for that one only.
+// In the order of the help, which loads all of them. A command loads only itself.
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
   demo: async () => (await import("./demo/demo.ts")).addDemo,
   try: async () => (await import("./try/try.ts")).addTry,
@@ -49,8 +54,8 @@ try {
 }
 
 /**
- * Help and version end with code 0. What the user can mend ends with one line and code 2, whether commander, another package
- * or a command found it; a failure of the service itself, with code 1. Anything else is a bug, and is thrown.
+ * The exit code. It is 0 after help and version. An error that the user can correct prints one line and is 2, whether commander,
+ * another package or a command found it. A failure of the service itself is 1. Anything else is a bug, and is thrown.
  */
 function exitCode(error: unknown): number {
   if (error instanceof CommanderError && !isFailure(error)) return error.exitCode === 0 ? 0 : 2;

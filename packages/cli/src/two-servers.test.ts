@@ -128,7 +128,7 @@ describe("lethe serve --role leader and helper", () => {
     const KEY = keys.helper;
     const { LETHE_PEER_SECRET: secret } = SECRET;
     for (const [message, options, env] of [
-      ["--peer is missing: where the helper is", { role: "leader" }, secret],
+      ["--peer is missing: the address of the helper", { role: "leader" }, secret],
       ["--peer-key is missing: the helper's operator key", { role: "leader", peer: "http://127.0.0.1:1" }, secret],
       ["--peer-key is missing: the leader's operator key", { role: "helper" }, secret],
       ["is missing: set LETHE_PEER_SECRET", { role: "helper", peerKey: KEY }, undefined],

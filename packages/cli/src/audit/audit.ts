@@ -1,3 +1,7 @@
+/**
+ * The command `lethe audit`: whether the files that an application stores show which devices had events. The lab tests them;
+ * this file prints its verdict.
+ */
 import { type AuditResult, audit } from "@lethe/lab/audit";
 import type { Command } from "commander";
 import { createProgress } from "../print/progress.ts";
@@ -9,22 +13,26 @@ interface AuditOptions {
   readonly json?: boolean;
 }
 
+/** Adds the command to the program. */
 export function addAudit(program: Command): void {
   program
     .command("audit")
-    .description("whether what your own application stores tells devices with events from devices without")
+    .description("test whether the files that your application stores show which devices had events")
     .requiredOption(
       "--with <folder>",
-      "captured where it happened: an entry for each device, a file or a folder of files",
+      "captures of devices with events: one entry per device, a file or a folder of files",
     )
-    .requiredOption("--without <folder>", "captured where it did not")
+    .requiredOption("--without <folder>", "captures of devices without events")
     .option("--json", "print JSON only")
-    .addHelpText("after", "\nExit code 0 if nothing was found, 1 if they can be told apart, 2 if it cannot be said.")
+    .addHelpText(
+      "after",
+      "\nExit code 0 if no difference was found, 1 if the devices can be distinguished, 2 if the audit could not run.",
+    )
     .action(run);
 }
 
 function run(options: AuditOptions): void {
-  // Node would end with 1, which says that something was found.
+  // Node would exit with 1, which means that the devices can be distinguished.
   process.on("uncaughtException", (error) => {
     process.stderr.write(`error: ${error.stack ?? error.message}\n`);
     process.exit(2);

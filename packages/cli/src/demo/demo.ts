@@ -1,3 +1,6 @@
+/**
+ * The command `lethe demo`: runs the lab's demonstration and prints what happened beside what the service learned.
+ */
 import type { Task } from "@lethe/core/message";
 import type { Demo, DemoResult } from "@lethe/lab/demo";
 import { type Command, Option } from "commander";
@@ -13,18 +16,19 @@ interface DemoOptions {
   readonly json?: boolean;
 }
 
+/** Adds the command to the program. */
 export function addDemo(program: Command): void {
   program
     .command("demo")
-    .description("a service and its devices over HTTP: what happened beside what the service learns")
+    .description("run a service and its devices over HTTP, and print what happened beside what the service learned")
     .addOption(
-      new Option("--mode <name>", "two servers are two processes")
+      new Option("--mode <name>", "one service in this process, or two servers in processes of their own")
         .choices(["one-server", "two-server"])
         .default("one-server"),
     )
-    .option("--devices <n>", "how many (default: 300; 40 with two servers)", wholeNumber(1, 1e5))
-    .option("--once", "end after the first window; else window follows window until Ctrl-C")
-    .option("--json", "print JSON only, one object a window")
+    .option("--devices <n>", "number of devices (default: 200; 40 with two servers)", wholeNumber(1, 1e5))
+    .option("--once", "stop after the first window, instead of running windows until Ctrl-C")
+    .option("--json", "print JSON only, one object per window")
     .action(run);
 }
 
@@ -40,25 +44,25 @@ async function run(options: DemoOptions): Promise<void> {
   try {
     await Promise.race([opening.then((demo) => (ending.signal.aborted ? undefined : show(demo))), stopped]);
   } finally {
-    // What failed to open has nothing to close, and was told unless it was asked to end.
+    // A demo that failed to open has nothing to close; its error was thrown above.
     await opening.then(
       (demo) => demo.close(),
       () => {},
     );
   }
-  // Devices in the midst of a window would try for a while to reach a service that is gone.
+  // Otherwise devices in the middle of a window would retry for a while, although the service is gone.
   if (ending.signal.aborted) process.exit();
 }
 
 async function open({ mode, devices }: DemoOptions, signal: AbortSignal): Promise<Demo> {
-  // Here, as the service takes as long to load as all the rest of every command.
+  // Imported here because loading the service takes as long as everything else that a command does.
   const { openDemo, openTwoServerDemo } = await import("@lethe/lab/demo");
   const size = devices === undefined ? {} : { devices };
   if (mode === "one-server") {
     process.stderr.write(`${PREPARING}\n`);
     return openDemo(size);
   }
-  // The other processes run this very command.
+  // The other processes run the same command file.
   return openTwoServerDemo({ command: process.argv[1] as string, ...size, signal });
 }
 

@@ -36,7 +36,7 @@ describe("lethe lab", () => {
     expect(letheIn(folder, "lab", "fhe", "--out", "file")).toEqual({
       status: 2,
       stdout: "",
-      stderr: "error: nothing can be written to the folder file (EEXIST)\n",
+      stderr: "error: the folder file cannot be written to (EEXIST)\n",
     });
   });
 });

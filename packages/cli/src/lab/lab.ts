@@ -1,3 +1,6 @@
+/**
+ * The command `lethe lab`: runs the experiments of `@lethe/lab` and writes their tables, texts and pictures.
+ */
 import { accessSync, constants, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomnessFrom, seededRandomnessForTests } from "@lethe/core/randomness";
@@ -22,14 +25,20 @@ interface LabOptions {
   readonly json?: boolean;
 }
 
+/** Adds the command to the program. */
 export function addLab(program: Command): void {
   const titles = [...EXPERIMENTS].map(([name, { title }]) => `  ${name.padEnd(22)}${title}`);
   program
     .command("lab")
-    .description("the paper's claims and our own, put to the test: a table, what it says, a picture")
-    .addArgument(new Argument("<experiment>", "which of them").choices([...EXPERIMENTS.keys(), ALL]))
-    .option("--out <folder>", `where pictures go; of ${ALL}, the pages too (default: lethe-lab; docs/lab for ${ALL})`)
-    .option("--seed <s>", "make the run reproducible, but for times and the SDK's own randomness")
+    .description(
+      "run an experiment about a claim of the paper or our own: prints a table and its meaning, writes a picture",
+    )
+    .addArgument(new Argument("<experiment>", "the experiment").choices([...EXPERIMENTS.keys(), ALL]))
+    .option(
+      "--out <folder>",
+      `the folder for pictures, and for pages with ${ALL} (default: lethe-lab; docs/lab for ${ALL})`,
+    )
+    .option("--seed <s>", "make the run reproducible, except for times and the SDK's own randomness")
     .option("--json", "print JSON only")
     .addHelpText("after", `\nExperiments:\n${titles.join("\n")}`)
     .action(run);
@@ -46,13 +55,13 @@ async function run(experiment: string, options: LabOptions): Promise<void> {
   console.log(options.json ? JSON.stringify(finding.json) : describe(finding, join(out, `${experiment}.svg`)));
 }
 
-/** Before minutes of work that could then not be kept. */
+/** Checks this before minutes of work whose result could not be stored. */
 function makeFolder(out: string): void {
   try {
     mkdirSync(out, { recursive: true });
     accessSync(out, constants.W_OK);
   } catch (error) {
-    throw failure(`nothing can be written to the folder ${out} (${(error as NodeJS.ErrnoException).code})`);
+    throw failure(`the folder ${out} cannot be written to (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 
@@ -62,7 +71,7 @@ interface Prepared {
   readonly experiment: Experiment;
 }
 
-/** Loaded, and found to have all that they need, before the first of them begins. */
+/** Loads all experiments and checks that each has what it needs, before the first one runs. */
 async function prepare(names: readonly string[]): Promise<Prepared[]> {
   const prepared: Prepared[] = [];
   for (const name of names) {
@@ -80,7 +89,7 @@ function perform({ name, experiment }: Prepared, { seed }: LabOptions): Promise<
   return experiment.run({ random, progress: createProgress(name) });
 }
 
-/** All of them, and the pages about them, which stay as they were until the last has finished. */
+/** Runs all experiments, then writes the pages about them: until the last has finished, the old pages stay. */
 async function runAll(out: string, options: LabOptions): Promise<void> {
   const done: (Prepared & { readonly finding: Finding })[] = [];
   for (const prepared of await prepare([...EXPERIMENTS.keys()])) {

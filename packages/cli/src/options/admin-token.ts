@@ -6,22 +6,26 @@ import { createFile } from "@lethe/files";
 import { ADMIN_TOKEN_FILE } from "@lethe/server/admin-token-file";
 import { failure } from "../system/failure.ts";
 
-/** Where a service keeps its data, unless told otherwise. */
+/** The default of --data. */
 export const DEFAULT_DATA = "./lethe-data";
 
 const VARIABLE = "LETHE_ADMIN_TOKEN";
 const LEAST_CHARACTERS = 16;
 const TOKEN_BYTES = 32;
 
+/** The admin token of a service that is about to start. */
 export interface AdminToken {
   readonly token: string;
-  /** The variable or the file that it comes from. */
+  /** The environment variable or the file that it comes from. */
   readonly source: string;
-  /** Keeps a token that was just made, for the next start and for the operator on this machine. */
+  /** Stores a token that was just created, for the next start and for the operator on this machine. */
   readonly keep: () => void;
 }
 
-/** The token that a service asks of its admin: from the environment, else as kept in the data folder, else a new one. */
+/**
+ * The token that a service requires of its admin: from the environment, else from the data folder, else a new one, which is not
+ * stored yet.
+ */
 export function adminTokenOf(data: string): AdminToken {
   const given = findToken(tokenFileOf(data));
   if (given) return { ...given, keep: () => {} };
@@ -30,7 +34,7 @@ export function adminTokenOf(data: string): AdminToken {
   return { token, source, keep: () => createFile(source, `${token}\n`) };
 }
 
-/** The token for a service that runs elsewhere, or on this machine with its data where the environment says. */
+/** The token for a request to a service: from the environment, else from the data folder that LETHE_DATA names. */
 export function requireAdminToken(): string {
   const file = tokenFileOf(process.env.LETHE_DATA ?? DEFAULT_DATA);
   const found = findToken(file);
@@ -46,10 +50,10 @@ function findToken(file: string): { token: string; source: string } | undefined 
   if (token === undefined) return undefined;
   const source = fromEnvironment === undefined ? file : VARIABLE;
   if (token.length < LEAST_CHARACTERS) {
-    throw failure(`the admin token in ${source} is too short: it has at least ${LEAST_CHARACTERS} characters`);
+    throw failure(`the admin token in ${source} is too short: it must have at least ${LEAST_CHARACTERS} characters`);
   }
   if (!/^[\x21-\x7e]{1,500}$/.test(token)) {
-    throw failure(`the admin token in ${source} has at most 500 characters, all of them visible ASCII`);
+    throw failure(`the admin token in ${source} must have at most 500 characters, all of them visible ASCII`);
   }
   return { token, source };
 }

@@ -2,7 +2,7 @@ import { LetheError } from "@lethe/core/error";
 import { parseTask, type Task } from "@lethe/core/message";
 import { readTextFile } from "../system/text-file.ts";
 
-/** The task in a file; whatever is wrong with either is a `bad-task` error that begins with the file's path. */
+/** Reads the task in a file. Throws `bad-task`, with the path of the file, if the file or the task is wrong. */
 export function readTask(path: string): Task {
   try {
     return parseTask(readTextFile(path, "a task file"));

@@ -28,41 +28,53 @@ import { DEFAULT_DELTA, type PlannedMetric, type PlanOptions, questionFrom } fro
 export function addPlan(program: Command): void {
   program
     .command("plan")
-    .description("what can be promised and how wrong results will be, before anyone deploys")
-    .option("--task <file>", "price a whole task file")
+    .description("compute which guarantees hold and how large errors will be, before you deploy")
+    .option("--task <file>", "plan all metrics of a task file")
     .addOption(new Option("--statistic <name>").choices(["occurrence", "histogram", "mean"]))
-    .option("--devices <n>", "how many devices report", wholeNumber(1, 1e9))
-    .option("--epsilon <e>", "the release is to be (ε, δ)-private for each device", positive)
-    .option("--delta <d>", "its δ; 1e-6 with --local-epsilon or --task", probability)
-    .option("--local-epsilon <e0>", "each device's answer is to be ε₀-private", positive)
-    .option("--edges <list>", "histogram: where buckets begin", edges, [0, 1, 2, 5])
-    .addOption(
-      new Option("--mechanism <name>", "histogram: the best if not given").choices(["kary", "unary", "per-bucket"]),
+    .option("--devices <n>", "number of devices that report", wholeNumber(1, 1e9))
+    .option(
+      "--epsilon <e>",
+      "the aggregate guarantee to plan for: the release is (ε, δ)-private for each device",
+      positive,
     )
-    .option("--limit <k>", "mean: counts are cut at this", wholeNumber(1, 100_000), 10)
+    .option(
+      "--delta <d>",
+      "the δ of the aggregate guarantee (default: 1e-6 with --local-epsilon or --task)",
+      probability,
+    )
+    .option("--local-epsilon <e0>", "the local guarantee to plan for: each device's answer is ε₀-private", positive)
+    .option("--edges <list>", "histogram: where each bucket begins", edges, [0, 1, 2, 5])
+    .addOption(
+      new Option("--mechanism <name>", "histogram (default: the one with the least error)").choices([
+        "kary",
+        "unary",
+        "per-bucket",
+      ]),
+    )
+    .option("--limit <k>", "mean: larger counts are cut to this limit", wholeNumber(1, 100_000), 10)
     .option("--ticks <T>", "ticks of a window", wholeNumber(1, 100_000), 288)
-    .addOption(hidesOption(`0 for a lattice histogram or mean, else ${DEFAULT_HIDES},`))
+    .addOption(hidesOption(`default: 0 for a lattice histogram or mean, else ${DEFAULT_HIDES}`))
     .addOption(eventsPerTickOption())
     .option(
       "--missing <share>",
-      "share of devices that may be missing or dishonest; 0, or what the task says, if not given",
+      "share of devices that may be missing or dishonest (default: 0, or what the task says)",
       shareBelowOne,
     )
     .addOption(new Option("--mode <name>").choices(["one-server", "two-server"]).default("one-server"))
     .addOption(
-      new Option("--noise <whose>", "two servers: the servers' for a mean, else the devices' if not given").choices([
+      new Option("--noise <whose>", "two servers: who adds noise (default: servers for a mean, else device)").choices([
         "device",
         "servers",
       ]),
     )
     .addOption(
-      new Option("--scheme <name>", "one server: lattice for an occurrence, else elgamal if not given").choices([
+      new Option("--scheme <name>", "one server (default: lattice for an occurrence, else elgamal)").choices([
         "lattice",
         "elgamal",
       ]),
     )
-    .option("--windows <w>", "with --task: over how many windows the total is", wholeNumber(1, 100_000), 1)
-    .option("--plot [file]", "draw error against number of devices; with a file, as SVG")
+    .option("--windows <w>", "with --task: the number of windows to add up", wholeNumber(1, 100_000), 1)
+    .option("--plot [file]", "draw the error by the number of devices; with a file name, write it as SVG")
     .option("--json", "print JSON only")
     .action(async (options: PlanOptions, command: Command) => {
       if (options.task !== undefined) runTaskPlan(options.task, options, command);
@@ -89,7 +101,7 @@ async function runMetricPlan(question: PlannedMetric, options: PlanOptions): Pro
   if (typeof plot === "string") console.log(`\nwritten to ${plot}`);
 }
 
-/** Before anything is computed, and without leaving an empty file if that fails. */
+/** Checks this before anything is computed, and leaves no empty file behind if that fails. */
 function requireWritable(path: string): void {
   const refuse = (why: string): never => {
     throw new RangeError(`--plot cannot be written to ${path}: ${why}`);
@@ -102,7 +114,7 @@ function requireWritable(path: string): void {
   }
 }
 
-/** A task file says these things itself. */
+/** A task file sets what these options set otherwise. */
 const SAID_BY_TASK = [
   "statistic",
   "epsilon",
@@ -123,7 +135,7 @@ function runTaskPlan(file: string, options: PlanOptions, command: Command): void
   for (const option of SAID_BY_TASK) {
     if (command.getOptionValueSource(option) === "cli") {
       const long = option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-      command.error(`error: option '--${long}' is not for --task, which says it itself`);
+      command.error(`error: option '--${long}' cannot be used with --task: the task file sets it`);
     }
   }
   const task = readTask(file);
@@ -131,7 +143,7 @@ function runTaskPlan(file: string, options: PlanOptions, command: Command): void
   const devices = options.devices ?? task.minimumDevices;
   if (devices < task.minimumDevices) {
     command.error(
-      `error: --devices is at least the task's minimumDevices, ${task.minimumDevices}: fewer are never released`,
+      `error: --devices must be at least the task's minimumDevices, ${task.minimumDevices}: reports of fewer devices are never released`,
     );
   }
   const progress = task.metrics.length > FEW_METRICS ? createProgress(`${task.metrics.length} metrics`) : undefined;
@@ -139,5 +151,5 @@ function runTaskPlan(file: string, options: PlanOptions, command: Command): void
   console.log(json ? JSON.stringify(withRoom(plan, task)) : describeTask(plan, task));
 }
 
-/** So many are priced at once. */
+/** Up to this number of metrics, planning takes a moment, and no progress is shown. */
 const FEW_METRICS = 10;

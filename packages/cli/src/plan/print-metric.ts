@@ -98,7 +98,7 @@ function unitOf(statistic: Question["statistic"]): string {
   return statistic === "mean" ? "" : " devices";
 }
 
-/** From here on an answer is nearly in the clear: the other one is likelier by e^ε₀ > 3,000. */
+/** Above this ε₀ an answer is nearly in the clear: the true answer is e^ε₀ > 3,000 times as likely as another. */
 const WEAK = 8;
 
 function weakness(localEpsilon: number, noise: NoiseSource | undefined): string {
@@ -142,7 +142,7 @@ function describeTimes(measured: MeasuredCost | undefined): string {
   return times.join(", ");
 }
 
-/** Without a bound there is no number to print. */
+/** The guarantee of a hijacked report; an infinite ε means that there is no bound. */
 function describeHijacked(epsilon: number, delta: number): string {
   return Number.isFinite(epsilon) ? `ε = ${figure(epsilon)}, δ = ${figure(delta)}` : "no bound: too few devices";
 }

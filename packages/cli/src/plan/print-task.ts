@@ -3,7 +3,7 @@ import type { TaskPlan, TotalCost } from "@lethe/core/plan";
 import { describeLimits, describeWrites, limitOf } from "../print/room.ts";
 import { count, figure, formatTable } from "../print/table.ts";
 
-/** A plan in JSON says what room means, too: `eventsPerTick` is null where every event is counted. */
+/** A plan for JSON, with the room of each metric: `eventsPerTick` is null where every event is counted. */
 export function withRoom(plan: TaskPlan, task: Task): object {
   const { ticks, hides = ticks } = task;
   const rooms = new Map(

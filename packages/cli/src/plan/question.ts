@@ -85,7 +85,7 @@ export function questionFrom(options: PlanOptions, command: Command): PlannedMet
   };
 }
 
-/** Rotations have room for little: the plan without page hides is where to start from. */
+/** Statistics on lattices have little room, so the default is a plan without page hides. */
 function roomFrom(
   { mode, scheme, hides, eventsPerTick = 1 }: PlanOptions,
   statistic: Question["statistic"],

@@ -1,7 +1,7 @@
-/** Said before the embedded database is made, which takes seconds. */
+/** Printed before the embedded database is created, which takes seconds. */
 export const PREPARING = "preparing the database …";
 
-/** A line on stderr that says how far long work is; on a terminal it rewrites itself, elsewhere it comes at each tenth. */
+/** Shows on stderr how much of a long task is done. On a terminal the line rewrites itself; elsewhere there is one line per 10%. */
 export function createProgress(what: string): (share: number) => void {
   let last = -1;
   return (share) => {

@@ -1,4 +1,9 @@
-/** Rows under a header, columns padded to the widest entry; all but the first `left` columns to the right. */
+/**
+ * What several commands print: tables, times, progress, and sentences about a task's room. It may import `options` and
+ * `system`, and nothing else of the command.
+ */
+
+/** Rows under a header. Columns are as wide as their widest cell; the first `left` columns are aligned left, the others right. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[], left: number): string {
   const widths = header.map((title, i) =>
     rows.reduce((widest, row) => Math.max(widest, (row[i] ?? "").length), title.length),
@@ -13,19 +18,19 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
     .join("\n");
 }
 
-/** Counts without decimals, means with a few. */
+/** A figure of a release: counts have no decimals, means have three. */
 export function formatFigure(value: number, statistic: string): string {
   return value.toFixed(statistic === "mean" ? 3 : 0).replace(/^-(0(\.0*)?)$/, "$1");
 }
 
-/** Four digits, or all of a large number. */
+/** Four significant digits, or all digits of a large number. */
 export function figure(value: number): string {
   if (value >= 10_000) return count(Math.round(value));
   if (value < 1e-3 && value > 0) return value.toExponential(3).replace(/\.?0*e/, "e");
   return String(Number(value.toPrecision(4)));
 }
 
-/** 12,345 */
+/** A count as 12,345. */
 export function count(value: number): string {
   return value.toLocaleString("en-US");
 }

@@ -1,19 +1,20 @@
-/** 2026-03-01 12:00:00, of Unix seconds. */
+/** A time in Unix seconds as 2026-03-01 12:00:00. */
 export function utc(seconds: number): string {
   return new Date(1000 * seconds).toISOString().slice(0, 19).replace("T", " ");
 }
 
-/** Beside the time here, where the two differ. */
+/** The same with its zone, and the local time if it differs. */
 export function utcAndLocal(seconds: number): string {
   const offset = new Date(1000 * seconds).getTimezoneOffset();
   return offset === 0 ? `${utc(seconds)} UTC` : `${utc(seconds)} UTC (here ${utc(seconds - 60 * offset)})`;
 }
 
+/** The same in the form of ISO 8601: 2026-03-01T12:00:00Z. */
 export function iso(seconds: number): string {
   return `${utc(seconds).replace(" ", "T")}Z`;
 }
 
-/** 93600 is "1 day 2 hours". */
+/** A duration in words: 93600 seconds are "1 day 2 hours". */
 export function inWords(seconds: number): string {
   const counts = {
     day: Math.floor(seconds / 86_400),

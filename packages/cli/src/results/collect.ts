@@ -13,28 +13,29 @@ interface CollectOptions extends Format, ServerPair {
   readonly wait?: boolean;
 }
 
+/** Adds the command to the program. */
 export function addCollect(program: Command): void {
   program
     .command("collect")
     .description(
-      "results of two servers: fetches both shares of a window, checks that they belong together, adds them up",
+      "print the results of two servers: fetch both shares of a window, check that they belong together, add them",
     )
-    .requiredOption("--leader <url>", "where the leader is", serviceUrl)
-    .requiredOption("--helper <url>", "where the helper is", serviceUrl)
-    .requiredOption("--task <name>", "the task's name")
-    .option("--window <n>", "the window's number; if not given, the newest that is shared", windowNumber)
-    .option("--leader-key <key>", "the leader's operator key, as its operator told you", operatorKey)
-    .option("--helper-key <key>", "the helper's operator key, as its operator told you", operatorKey)
-    .option("--wait", "wait for the window's shares; without --window, for the next ones from now on")
-    .option("--csv", "print CSV, one row a figure")
+    .requiredOption("--leader <url>", "the address of the leader", serviceUrl)
+    .requiredOption("--helper <url>", "the address of the helper", serviceUrl)
+    .requiredOption("--task <name>", "the name of the task")
+    .option("--window <n>", "the number of the window (default: the newest with shares)", windowNumber)
+    .option("--leader-key <key>", "the operator key that the leader's operator gave you", operatorKey)
+    .option("--helper-key <key>", "the operator key that the helper's operator gave you", operatorKey)
+    .option("--wait", "wait for the shares of the window; without --window, for the next shares")
+    .option("--csv", "print CSV, one row per figure")
     .option("--json", "print JSON only")
     .addHelpText("after", HELP)
     .action(collect);
 }
 
 const HELP = `
-Either share by itself is noise. Keys that are not given are taken from the manifest that the leader sends: then one operator
-could have played both parts. Exit code 2 if there are no results: the window is not finished (with --json, "status" is
+Each share alone is random noise. If you give no keys, those in the leader's manifest are believed: then one operator could have
+played both parts. Exit code 2 if there are no results: the window is not finished (with --json, "status" is
 pending), too few devices reported (not-enough), its secret is gone (lost), or the shares do not belong together.`;
 
 async function collect(options: CollectOptions, command: Command): Promise<void> {

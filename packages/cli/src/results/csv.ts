@@ -23,7 +23,7 @@ const HEADER = [
   "aggregate_delta",
 ];
 
-/** RFC 4180, a row for each figure; the header alone if there are none. */
+/** A release in CSV (RFC 4180), one row per figure; the header alone if there is no release. */
 export function toCsv(release: Release | undefined): string {
   return [HEADER, ...(release ? rowsOf(release) : [])]
     .map((row) => `${row.map((cell) => quoted(String(cell))).join(",")}\r\n`)

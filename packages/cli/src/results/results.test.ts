@@ -79,7 +79,7 @@ describe("a release in words", () => {
       ).split("\n"),
     ).toEqual([
       "t version 2, window 7: 1970-01-01 00:01:10 to 1970-01-01 00:01:20 UTC",
-      "not enough, 1,500 more: nothing is released, and what was sent is erased",
+      "not enough, 1,500 more: nothing is released, and the reports are erased",
       "500 of 1,300 enrolled devices reported; refused requests: none",
     ]);
   });

@@ -1,3 +1,8 @@
+/**
+ * The commands `lethe results` and, for tasks of two servers, `lethe collect`. The analyst package finds and checks releases;
+ * `print.ts` writes them as JSON, as CSV (`csv.ts`) or as text (`text.ts`), and `wait.ts` shows the state of a window that a
+ * command waits for.
+ */
 import { fetchManifest, findRelease, type Pending, type PublishedWindow } from "@lethe/analyst";
 import type { ReleaseOrWithheld } from "@lethe/core/message";
 import type { Command } from "commander";
@@ -13,23 +18,24 @@ interface ResultsOptions extends Format {
   readonly wait?: boolean;
 }
 
+/** Adds the command to the program. */
 export function addResults(program: Command): void {
   program
     .command("results")
-    .description("what the devices told together: the newest release with figures, or that of a window")
-    .argument("<task>", "its name")
-    .option("--window <n>", "the window's number", windowNumber)
+    .description("print the newest release with figures, or the release of a window")
+    .argument("<task>", "the name of the task")
+    .option("--window <n>", "the number of the window", windowNumber)
     .addOption(serverOption())
-    .option("--wait", "wait for the window's release; without --window, for the next one from now on")
-    .option("--csv", "print CSV, one row a figure")
+    .option("--wait", "wait for the release of the window; without --window, for the next release")
+    .option("--csv", "print CSV, one row per figure")
     .option("--json", "print JSON only")
     .addHelpText("after", HELP)
     .action(results);
 }
 
 const HELP = `
-With --json, "status" is released, not-enough (too few devices reported: nothing is ever told of that window), lost or
-pending (there is no release yet: how far the window is).`;
+With --json, "status" is released, not-enough (too few devices reported, so that window is never released), lost (the secret of
+the window is gone) or pending (there is no release yet; the other fields have the state of the window).`;
 
 async function results(task: string, options: ResultsOptions, command: Command): Promise<void> {
   const { server } = options;
@@ -42,10 +48,10 @@ async function results(task: string, options: ResultsOptions, command: Command):
   if (!options.json && !options.csv) for (const line of adviceFor(outcome, newer, server)) console.log(line);
 }
 
-/** Windows last no longer than this at a service that was started with --dev, and hardly anywhere else. */
+/** Only services that run with --dev have windows as short as this. */
 const TRIAL_SECONDS = 10;
 
-/** What to do about too few devices while somebody tries things out: in production, waiting is all there is. */
+/** What to do if too few devices reported at a service in development. In production there is nothing to do but wait. */
 function adviceFor(outcome: ReleaseOrWithheld | Pending, newer: readonly PublishedWindow[], server: string): string[] {
   const short = [outcome, ...newer].find((told) => told.status === "not-enough");
   if (!short || short.to - short.from > TRIAL_SECONDS) return [];
@@ -57,7 +63,7 @@ function adviceFor(outcome: ReleaseOrWithheld | Pending, newer: readonly Publish
   ];
 }
 
-/** Neither of two servers has results. */
+/** Refuses a task of two servers, because neither server has results. */
 async function requireOneServer(server: string, task: string, { window }: ResultsOptions): Promise<void> {
   const manifest = await fetchManifest(server, task);
   if (manifest.mode === "one-server") return;

@@ -13,6 +13,7 @@ import { type BarChart, renderBars } from "@lethe/lab/plot";
 import { count, figure, formatFigure, formatTable } from "../print/table.ts";
 import { utc, utcAndLocal } from "../print/time.ts";
 
+/** A release as tables and charts of at most `columns` characters, or why there is none. */
 export function describeOutcome(outcome: ReleaseOrWithheld, columns: number, mode: Task["mode"]): string {
   return outcome.status === "released" ? describeRelease(outcome, columns, mode) : describeWithheld(outcome);
 }
@@ -39,7 +40,7 @@ function headOf({ task, version, window, from, to }: ReleaseOrWithheld): string 
   return `${task} version ${version}, window ${window}: ${utc(from)} to ${utc(to)} UTC`;
 }
 
-/** What a metric guarantees stands in the row of its first figure. */
+/** The rows of a metric, one per figure. The first row has the guarantees of the metric. */
 function rowsOf(metric: ReleasedMetric): string[][] {
   const { name, statistic } = metric;
   const row = (label: string, value: Figure, guarantees: readonly string[]): string[] => {
@@ -65,7 +66,7 @@ function guaranteesOf(metric: ReleasedMetric): string[] {
   return [figure(localEpsilon) + (localDelta(metric) > 0 ? at : ""), figure(epsilon) + at];
 }
 
-/** Where the noise is Gaussian, the local ε has a δ, too. */
+/** The δ of the local guarantee, which is 0 unless the noise is Gaussian. */
 export function localDelta({ mechanism, delta }: ReleasedMetric): number {
   return mechanism === "discrete-gaussian" ? delta : 0;
 }
@@ -118,10 +119,11 @@ function describeWithheld(withheld: Withheld | Lost): string {
   return [headOf(withheld), whyWithheld(withheld), describeReports(withheld)].join("\n");
 }
 
+/** Why a window has no figures. */
 export function whyWithheld(withheld: Withheld | Lost): string {
   return withheld.status === "lost"
-    ? "lost: its secret is gone, and nothing of it can be opened"
-    : `not enough, ${count(withheld.missing)} more: nothing is released, and what was sent is erased`;
+    ? "lost: its secret is gone, and its reports cannot be opened"
+    : `not enough, ${count(withheld.missing)} more: nothing is released, and the reports are erased`;
 }
 
 /** Occurrences share an axis; every other metric has its own. */
@@ -142,12 +144,13 @@ function chartOf(title: string, figures: readonly (readonly [name: string, value
   return { title, bars: figures.map(([name, { estimate: value, interval }]) => ({ name, value, interval })) };
 }
 
-/** How far a window is that is not released. */
+/** The state of a window that is not released yet, and how to wait for it. */
 export function describePending(status: WindowStatus): string {
   const { task, window } = status;
   return `no release yet: ${describeState(status)}\nwait for it: npx lethe results ${task} --window ${window} --wait`;
 }
 
+/** The state of a window in one line. */
 export function describeState(status: WindowStatus): string {
   const { task, window, state, from, to, closes, received, minimumDevices } = status;
   const what = `window ${window} of ${task}`;

@@ -4,6 +4,7 @@ import type { EnrolmentRules } from "@lethe/server";
 import { failure } from "../system/failure.ts";
 import { readTextFile } from "../system/text-file.ts";
 
+/** The options of `lethe serve` about enrolment. */
 export interface EnrolmentOptions {
   readonly enrolmentRate: number;
   readonly enrolmentBurst: number;
@@ -13,9 +14,10 @@ export interface EnrolmentOptions {
   readonly attestation?: string;
 }
 
-/** What an embedded database on one disk holds, and what a server does. */
+/** What an embedded database on one disk holds, and what a PostgreSQL server holds. */
 const MOST_PER_WINDOW = { embedded: 1_000_000, onServer: 100_000_000 };
 
+/** Which devices a service enrols, and how many. Loads the operator's tokens and module. */
 export async function enrolmentRules(options: EnrolmentOptions, isOnServer: boolean): Promise<Partial<EnrolmentRules>> {
   const { enrolmentRate: perSecond, enrolmentBurst: burst, mostPerAddress, enrolmentTokens, attestation } = options;
   return {
@@ -27,15 +29,15 @@ export async function enrolmentRules(options: EnrolmentOptions, isOnServer: bool
   };
 }
 
-/** One token a line; what is wrong with one is told without quoting it. */
+/** Reads a file with one token per line. Errors name the line and never quote a token. */
 function readTokens(path: string): string[] {
   const tokens = linesOf(path).flatMap((line, i) => {
     const token = line.trim();
     if (token === "") return [];
     if (/^[\x21-\x7e]{16,500}$/.test(token)) return [token];
-    throw failure(`${path}: line ${i + 1} is not a token, which has 16 to 500 characters, all of them visible ASCII`);
+    throw failure(`${path}: line ${i + 1} is not a token: a token has 16 to 500 characters, all of them visible ASCII`);
   });
-  if (tokens.length === 0) throw failure(`${path}: there is no token in it, so that no device could enrol`);
+  if (tokens.length === 0) throw failure(`${path}: there is no token in it, so no device could enrol`);
   return tokens;
 }
 
@@ -47,10 +49,10 @@ function linesOf(path: string): string[] {
   }
 }
 
-/** The operator's own code, which runs in the service. */
+/** Loads the operator's own code, which then runs in the service. */
 async function loadAttest(path: string): Promise<EnrolmentRules["attest"]> {
   const { attest } = await load(path);
-  if (typeof attest !== "function") throw failure(`${path}: it exports no function attest`);
+  if (typeof attest !== "function") throw failure(`${path}: it does not export a function attest`);
   return attest as EnrolmentRules["attest"];
 }
 

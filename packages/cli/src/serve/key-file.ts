@@ -2,26 +2,29 @@ import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { failure } from "../system/failure.ts";
 
+/** The options that say where the key file is. */
 export interface KeyFileOptions {
   readonly data: string;
   readonly keyFile?: string;
 }
 
-/** Where a service has its secrets; with an embedded database, not where its data is. */
+/** The path of the key file. With an embedded database, it must not lie in the data folder. */
 export function keyFileOf({ data, keyFile }: KeyFileOptions, databaseUrl: string | undefined): string {
   const folder = resolve(data);
   const file = resolve(keyFile ?? `${folder}.keys`);
   if (databaseUrl === undefined && isInside(folder, file)) {
-    throw failure(`the key file ${file} lies inside the data folder, whose backups must hold no secret: move it out`);
+    throw failure(
+      `the key file ${file} lies inside the data folder, whose backups must not contain secrets: move it out`,
+    );
   }
   return file;
 }
 
-/** Before a database is made for keys that could not be stored. Making the data folder makes the folders above it. */
+/** Checks that the key file can be created, before a database is. Creating the data folder creates the folders above it. */
 export function requireKeyFolder(file: string, data: string): void {
   const folder = dirname(file);
   if (existsSync(folder) || isInside(folder, data)) return;
-  throw failure(`the key file ${file} cannot be made: there is no such folder`);
+  throw failure(`the key file ${file} cannot be created: there is no such folder`);
 }
 
 function isInside(folder: string, file: string): boolean {
@@ -29,7 +32,7 @@ function isInside(folder: string, file: string): boolean {
   return !(way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way));
 }
 
-/** Of what may not be there yet: as far as it is. */
+/** The real path of a file that may not exist yet: the existing part is resolved. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

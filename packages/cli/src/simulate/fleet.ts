@@ -5,6 +5,7 @@ import { resultsCommand } from "../print/results-command.ts";
 import { formatTable } from "../print/table.ts";
 import { failure } from "../system/failure.ts";
 
+/** The options of `lethe simulate --server`. */
 export interface FleetCommandOptions {
   readonly server: string;
   readonly task: string;
@@ -13,15 +14,15 @@ export interface FleetCommandOptions {
   readonly json?: boolean;
 }
 
-/** Simulated devices that enrol with a real service and report to it. */
+/** Runs simulated devices that enrol with a service and report to it, and prints what happened on them. */
 export async function simulateFleet({ json, ...options }: FleetCommandOptions): Promise<void> {
   const { server, task, devices } = options;
-  // Says clearly if there is no such service or task.
+  // Fails with a clear message if there is no such service or task.
   const manifest = await fetchManifest(server, task);
   const progress = createProgress(`${devices} devices`);
   const running = runFleet(options, (share) => {
     progress(share);
-    if (share >= 1) process.stderr.write("sealed: they report as soon as their window has begun\n");
+    if (share >= 1) process.stderr.write("sealed: the devices report as soon as their window has begun\n");
   });
   const result = await unless("window-closed", running);
   if (!result) throw failure(tooLate(devices, manifest.minimumDevices));

@@ -1,3 +1,7 @@
+/**
+ * The command `lethe simulate`: a fleet of devices. The lab runs it, either with its server in this process or, in `fleet.ts`,
+ * against a service over HTTP.
+ */
 import { bucketName } from "@lethe/core/statistic";
 import { type SimulationOptions, type SimulationResult, simulate } from "@lethe/lab/simulate";
 import { type Command, Option } from "commander";
@@ -15,40 +19,45 @@ import { createProgress } from "../print/progress.ts";
 import { formatFigure, formatTable } from "../print/table.ts";
 import { simulateFleet } from "./fleet.ts";
 
+/** Adds the command to the program. */
 export function addSimulate(program: Command): void {
   program
     .command("simulate")
-    .description(
-      "run the real state machines of a fleet of devices: with their server in one process, or against a service",
-    )
-    .option("--server <url>", "the devices enrol with this service and report to it", serviceUrl)
-    .option("--task <name>", "with --server: the task they take part in")
+    .description("run the real code of a fleet of devices, with a server in the same process or against a service")
+    .option("--server <url>", "enrol the devices with this service, and report to it", serviceUrl)
+    .option("--task <name>", "with --server: the task that the devices take part in")
     .addOption(new Option("--statistic <name>").choices(["occurrence", "histogram", "mean"]))
     .addOption(new Option("--mode <name>").choices(["one-server", "two-server"]).default("one-server"))
     .addOption(
-      new Option("--noise <whose>", "two servers: the servers' for a mean, else the devices' if not given").choices([
+      new Option("--noise <whose>", "two servers: who adds noise (default: servers for a mean, else device)").choices([
         "device",
         "servers",
       ]),
     )
     .addOption(
-      new Option("--scheme <name>", "one server; two use elgamal").choices(["lattice", "elgamal"]).default("lattice"),
+      new Option("--scheme <name>", "one server; two servers use elgamal")
+        .choices(["lattice", "elgamal"])
+        .default("lattice"),
     )
-    .option("--devices <n>", "how many devices", wholeNumber(1, 1e9), 1000)
+    .option("--devices <n>", "number of devices", wholeNumber(1, 1e9), 1000)
     .option("--ticks <T>", "ticks of the window", wholeNumber(1, 100_000), 24)
-    .addOption(hidesOption("the devices here make none of these; 0"))
+    .addOption(hidesOption("default: 0; simulated pages are never hidden"))
     .addOption(eventsPerTickOption())
-    .option("--rate <r>", "probability of an event in a tick, for each metric", share, 0.05)
-    .option("--local-epsilon <e>", "what each metric may cost a device", positive, 1)
+    .option("--rate <r>", "probability of an event per tick and metric", share, 0.05)
+    .option("--local-epsilon <e>", "the local ε of each metric", positive, 1)
     .option("--metrics <m>", "occurrence: number of metrics", wholeNumber(1, 1e6), 1)
-    .option("--edges <list>", "histogram: where buckets begin", edges, [0, 1, 2, 5])
+    .option("--edges <list>", "histogram: where each bucket begins", edges, [0, 1, 2, 5])
     .addOption(
-      new Option("--mechanism <name>", "histogram: the best if not given").choices(["kary", "unary", "per-bucket"]),
+      new Option("--mechanism <name>", "histogram (default: the one with the least error)").choices([
+        "kary",
+        "unary",
+        "per-bucket",
+      ]),
     )
-    .option("--limit <k>", "mean: counts are cut at this", wholeNumber(1, 100_000), 10)
+    .option("--limit <k>", "mean: larger counts are cut to this limit", wholeNumber(1, 100_000), 10)
     .option(
       "--sigma <s>",
-      "mean: noise in units of the limit; --noise servers: of each server, in devices; instead of --local-epsilon",
+      "instead of --local-epsilon, the noise: of a mean in units of the limit; with --noise servers in devices, per server",
       positive,
     )
     .option("--seed <s>", "make the run reproducible")
@@ -80,13 +89,13 @@ async function run({ server, task, statistic, ...options }: SimulateOptions, com
   console.log(options.json ? JSON.stringify(result) : describe(result, options.edges));
 }
 
-/** Of a service, the task says what is asked. */
+/** With a service, its task has the answers that these options give otherwise. */
 function refuseOffline(command: Command): void {
   for (const option of command.options) {
     const name = option.attributeName();
     const isOffline = !["server", "task", "devices", "rate", "json"].includes(name);
     if (isOffline && command.getOptionValueSource(name) === "cli") {
-      command.error(`error: option '${option.long}' is not for --server, whose task says it itself`);
+      command.error(`error: option '${option.long}' cannot be used with --server: the task of the service sets it`);
     }
   }
 }
@@ -115,7 +124,7 @@ function describeServers({ mode, noise }: SimulationResult): string {
   return mode === "two-server" ? `two servers, noise of the ${noise === "device" ? "devices" : "servers"}, ` : "";
 }
 
-/** What a device pays for its answers in one window: metrics add up. */
+/** What a device pays for its answers in one window. The costs of metrics add up. */
 function describeCost({ statistic, noise, localEpsilon, truth }: SimulationResult): string {
   if (noise === "servers" && truth.length > 1 && statistic === "occurrence") {
     return `local ε ${localEpsilon.toPrecision(4)} at δ = 1e-6 a metric`;

@@ -1,4 +1,4 @@
-/** Resolves when the process is asked to end; when it is asked again, it ends at once. */
+/** Resolves when the process is asked to end by SIGINT or SIGTERM. A second signal ends it at once. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let askedAt: number | undefined;
@@ -15,7 +15,7 @@ export function stopSignal(): Promise<void> {
   });
 }
 
-/** npx passes on a Ctrl-C that the terminal has sent to this process, too: two in such a short time are one. */
+/** On Ctrl-C, both the terminal and npx send a signal to this process: two within this time count as one. */
 const ECHO_MS = 500;
-/** As shells count them. */
+/** 128 plus the number of the signal, as shells report it. */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;

@@ -2,18 +2,18 @@ import { closeSync, openSync, readSync } from "node:fs";
 
 const MOST_BYTES = 1_000_000;
 
-/** The text in a file of the user's; a `RangeError` says what is wrong with it, without its path. `what` is "a task file". */
+/** Reads a text file. Throws a `RangeError` that says what is wrong, without the path. `what` is, for example, "a task file". */
 export function readTextFile(path: string, what: string): string {
   const bytes = readBytes(path);
-  if (bytes.length > MOST_BYTES) throw new RangeError(`${what} has at most 1 MB`);
+  if (bytes.length > MOST_BYTES) throw new RangeError(`${what} must have at most 1 MB`);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new RangeError(`${what} is text in UTF-8`);
+    throw new RangeError(`${what} must be text in UTF-8`);
   }
 }
 
-/** One byte more than allowed at most: a device or pipe does not say its size, and may never end. */
+/** Reads at most one byte more than is allowed, because a device or a pipe may never end. */
 function readBytes(path: string): Uint8Array {
   const bytes = new Uint8Array(MOST_BYTES + 1);
   let length = 0;
@@ -32,6 +32,7 @@ function readBytes(path: string): Uint8Array {
   return bytes.subarray(0, length);
 }
 
+/** Why the system does not read a file, in words. */
 export function whyUnusable({ code }: NodeJS.ErrnoException): string {
   if (code === "ENOENT") return "there is no such file";
   if (code === "EISDIR") return "this is a directory, not a file";

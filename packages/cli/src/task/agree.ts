@@ -11,7 +11,7 @@ interface AgreeOptions {
   readonly json?: boolean;
 }
 
-/** A helper counts what its own operator has read and agreed to, and nothing else that its leader makes. */
+/** `lethe task agree`. A helper counts only the tasks that its own operator has read and agreed to. */
 export async function agreeToTask(file: string, { server, withdraw, json }: AgreeOptions): Promise<void> {
   const asked = readTask(file);
   const { task, version } = asked;

@@ -5,6 +5,7 @@ import { describeLimits, describeWrites } from "../print/room.ts";
 import { formatTable } from "../print/table.ts";
 import { inWords } from "../print/time.ts";
 
+/** `lethe task check`. */
 export function checkTask(path: string, { json }: { json?: boolean }): void {
   try {
     const task = readTask(path);
@@ -15,6 +16,7 @@ export function checkTask(path: string, { json }: { json?: boolean }): void {
   }
 }
 
+/** A task in words: its windows, its room, and its metrics. `verdict` ends the first line. */
 export function describeTask(task: Task, verdict: string): string {
   const { version, tickSeconds, ticks, graceSeconds, mode, minimumDevices, metrics } = task;
   const grace = graceSeconds > 0 ? `for ${inWords(graceSeconds)} after it` : "until it ends";
@@ -41,7 +43,7 @@ export function describeTask(task: Task, verdict: string): string {
   ].join("\n");
 }
 
-/** Of two servers, sigma is always each server's. */
+/** With two servers, sigma is always that of each server. */
 function noiseOf(metric: Metric, mode: Task["mode"]): string {
   if (!("sigma" in metric)) return `local ε ${metric.localEpsilon}`;
   return `sigma ${metric.sigma}${mode === "two-server" ? ", of each server" : ""}`;

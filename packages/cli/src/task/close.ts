@@ -6,6 +6,7 @@ import { count } from "../print/table.ts";
 import { utcAndLocal } from "../print/time.ts";
 import { failure } from "../system/failure.ts";
 
+/** `lethe task close`. */
 export async function closeTaskWindow(
   task: string,
   window: number | undefined,

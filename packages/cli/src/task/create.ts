@@ -5,6 +5,7 @@ import { readTask } from "../options/task-file.ts";
 import { describeLimits, describeWrites } from "../print/room.ts";
 import { inWords, utcAndLocal } from "../print/time.ts";
 
+/** `lethe task create`. */
 export async function createTask(
   file: string,
   { server, json }: { readonly server: string; readonly json?: boolean },
@@ -25,7 +26,7 @@ function describe({ isNew, manifest }: CreatedTask, asked: Task, file: string): 
   const { from, to } = timesOf(manifest, fromWindow);
   const metricCount = `${metrics.length} ${metrics.length === 1 ? "metric" : "metrics"}`;
   return [
-    `${task}, version ${version}, ${metricCount}: ${isNew ? "created" : "is there already, just like this"}`,
+    `${task}, version ${version}, ${metricCount}: ${isNew ? "created" : "exists already, exactly like this"}`,
     ...shortenedNote(manifest, asked),
     describeWrites(manifest),
     ...describeLimits(manifest),
@@ -43,7 +44,7 @@ function describe({ isNew, manifest }: CreatedTask, asked: Task, file: string): 
   ].join("\n");
 }
 
-/** A service in development runs every task in seconds. */
+/** A note if the service runs the task with other times than asked, as a service in development does. */
 export function shortenedNote({ ticks, tickSeconds, graceSeconds, minimumDevices }: Task, asked: Task): string[] {
   if (
     ticks === asked.ticks &&

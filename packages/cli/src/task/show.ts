@@ -12,6 +12,7 @@ interface Options {
   readonly json?: boolean;
 }
 
+/** `lethe task list`. */
 export async function listTasks({ server, json }: Options): Promise<void> {
   const token = requireAdminToken();
   const { tasks, agreed } = await list(server, token);
@@ -38,6 +39,7 @@ export async function listTasks({ server, json }: Options): Promise<void> {
   for (const { task, version } of agreed ?? []) console.log(`${task}, version ${version}: agreed, not created yet`);
 }
 
+/** `lethe task show`. */
 export async function showTask(task: string, { server, json }: Options): Promise<void> {
   const manifest = await fetchManifest(server, task);
   const windows = await unfinishedWindows(server, manifest);

@@ -3,11 +3,11 @@ import type { Manifest } from "@lethe/core/message";
 import { failure } from "../system/failure.ts";
 import { integrityOf, readSdk, sdkPath } from "../system/sdk.ts";
 
-/** What a page without a bundler needs. */
+/** What a page without a bundler needs to use the SDK. */
 export interface Snippet {
-  /** Tags for the page's head; the second names a file of the site itself. */
+  /** Tags for the head of the page. The second names a file of the site itself. */
   readonly html: string;
-  /** What that file holds. */
+  /** The content of that file. */
   readonly script: string;
   /** Directives of a Content-Security-Policy that allow this and nothing else. */
   readonly policy: string;
@@ -15,7 +15,7 @@ export interface Snippet {
   readonly integrity: string;
 }
 
-/** Prints it for a task. The integrity is that of the file that came with this command: it does not depend on what a service delivers. */
+/** `lethe task snippet`. The integrity is that of the SDK in this installation, whatever the service delivers. */
 export async function printSnippet(
   task: string,
   { server, json }: { readonly server: string; readonly json?: boolean },
@@ -27,7 +27,7 @@ export async function printSnippet(
   console.log(json ? JSON.stringify({ task: manifest.task, ...snippet }) : describe(snippet, manifest));
 }
 
-/** A page that names a file which the service never had would count nothing. */
+/** Refuses to print a path that the service does not deliver: the page would count nothing. */
 async function requireDelivered(server: string, path: string): Promise<void> {
   const status = await statusOfFile(server, path);
   if (status === 200) return;
@@ -61,7 +61,7 @@ function snippetOf({ task, servers, metrics }: Manifest, sdk: Uint8Array): Snipp
   };
 }
 
-/** As it may stand in an attribute and in a policy, whose parts end with semicolons and commas. */
+/** Encoded for an attribute and for a policy, where semicolons and commas separate parts. */
 function encoded(url: string): string {
   return new URL(url).href
     .replace(/\/$/, "")

@@ -118,12 +118,12 @@ describe("lethe task check", () => {
     for (const [path, complaint] of [
       ["missing.json", "there is no such file"],
       [".", "this is a directory, not a file"],
-      [write(new Uint8Array(1_000_001).fill(32)), "a task file has at most 1 MB"],
+      [write(new Uint8Array(1_000_001).fill(32)), "a task file must have at most 1 MB"],
     ] as const) {
       expect(check(path)).toEqual({ status: 2, stdout: "", stderr: `error: ${path}: ${complaint}\n` });
     }
     expect(check(write(Uint8Array.of(0x22, 0xff, 0x22))).stderr).toBe(
-      "error: task.json: a task file is text in UTF-8\n",
+      "error: task.json: a task file must be text in UTF-8\n",
     );
     expect(check(write('{"version": 1,}')).stderr).toBe(
       'error: task.json: task is not JSON: unexpected "}" at line 1, column 15\n',

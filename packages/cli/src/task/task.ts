@@ -1,3 +1,6 @@
+/**
+ * The command `lethe task`, with one file per subcommand. A task says which statistics a fleet of devices is asked for.
+ */
 import type { Command } from "commander";
 import { serverOption, windowNumber } from "../options/options.ts";
 import { agreeToTask } from "./agree.ts";
@@ -8,17 +11,20 @@ import { listTasks, showTask } from "./show.ts";
 import { printSnippet } from "./snippet.ts";
 import { writeTaskTypes } from "./types.ts";
 
+/** Adds the command to the program. */
 export function addTask(program: Command): void {
-  const task = program.command("task").description("tasks: what a fleet of devices is asked");
+  const task = program
+    .command("task")
+    .description("check, create, show and close tasks, which say what a fleet of devices counts");
   task
     .command("check")
-    .description("say whether a task file is right, and if not, which field is wrong")
+    .description("check a task file, and name the field that is wrong")
     .argument("<file>", "the task file, JSON")
     .option("--json", "print JSON only")
     .action(checkTask);
   task
     .command("create")
-    .description("have the service collect a task, or a higher version of one; takes the admin token (see below)")
+    .description("create a task at the service, or a higher version of one; needs the admin token (see below)")
     .argument("<file>", "the task file, JSON")
     .addOption(serverOption())
     .option("--json", "print JSON only")
@@ -26,52 +32,52 @@ export function addTask(program: Command): void {
     .action(createTask);
   task
     .command("agree")
-    .description("have a helper agree to a task, which its leader may then create; takes the admin token (see below)")
-    .argument("<file>", "the task file, JSON: the same that the leader's operator has")
+    .description("let a helper agree to a task, so that its leader can create it; needs the admin token (see below)")
+    .argument("<file>", "the task file, JSON: the same as the leader's operator has")
     .addOption(serverOption())
-    .option("--withdraw", "take the agreement back, unless the leader has created the task")
+    .option("--withdraw", "withdraw the agreement, unless the leader has created the task")
     .option("--json", "print JSON only")
     .addHelpText("after", ADMIN_HELP)
     .action(agreeToTask);
   task
     .command("list")
-    .description("all tasks of the service; takes the admin token (see below)")
+    .description("list all tasks of the service; needs the admin token (see below)")
     .addOption(serverOption())
     .option("--json", "print JSON only")
     .addHelpText("after", ADMIN_HELP)
     .action(listTasks);
   task
     .command("show")
-    .description("a task as it runs, and how far its windows are")
-    .argument("<task>", "its name")
+    .description("show a task as it runs, and the state of its windows")
+    .argument("<task>", "the name of the task")
     .addOption(serverOption())
     .option("--json", "print JSON only")
     .action(showTask);
   task
     .command("types")
-    .description("a TypeScript module with the names of a task's metrics")
-    .argument("<task>", "a task file; if there is no such file, the name of a task of the service")
-    .option("-o, --output <file>", "write it to a file")
+    .description("write a TypeScript module with the names of a task's metrics")
+    .argument("<task>", "a task file, or, if there is no such file, the name of a task of the service")
+    .option("-o, --output <file>", "write the module to a file")
     .addOption(serverOption())
     .option("--json", "print JSON only")
     .action(writeTaskTypes);
   task
     .command("snippet")
     .description(
-      "the script tag of the SDK, with its integrity, and the lines that open it in a page without a bundler",
+      "print the script tag of the SDK, with its integrity, and the lines that open it in a page without a bundler",
     )
-    .argument("<task>", "its name")
+    .argument("<task>", "the name of the task")
     .addOption(serverOption())
     .option("--json", "print JSON only")
     .action(printSnippet);
   task
     .command("close")
-    .description("release a window before its time; takes the admin token (see below)")
-    .argument("<task>", "its name")
+    .description("close and release a window before its time; needs the admin token (see below)")
+    .argument("<task>", "the name of the task")
     .argument(
       "[window]",
-      "its number; by default the newest window that is over and still waits for late reports. The running window is " +
-        "closed only if it is named: its devices have yet to report, and will be refused",
+      "its number; by default the newest window that is over and still waits for late reports. To close the running " +
+        "window, name it: the reports of its devices will then be refused",
       windowNumber,
     )
     .addOption(serverOption())
@@ -81,5 +87,5 @@ export function addTask(program: Command): void {
 }
 
 const ADMIN_HELP = `
-The admin token is taken from LETHE_ADMIN_TOKEN, else from the file admin-token in the service's data folder, which
-is LETHE_DATA or ./lethe-data.`;
+The admin token comes from LETHE_ADMIN_TOKEN, else from the file admin-token in the service's data folder, which is
+LETHE_DATA or ./lethe-data.`;

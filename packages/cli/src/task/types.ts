@@ -5,6 +5,7 @@ import type { Task } from "@lethe/core/message";
 import { readTask } from "../options/task-file.ts";
 import { failure } from "../system/failure.ts";
 
+/** `lethe task types`. */
 export async function writeTaskTypes(
   fileOrTask: string,
   { server, output, json }: { readonly server: string; readonly output?: string; readonly json?: boolean },
@@ -19,7 +20,7 @@ export async function writeTaskTypes(
   else console.log(`${task.metrics.length} names written to ${output}`);
 }
 
-/** The names that a task knows, for `record` to be checked by the compiler. */
+/** A module with the names of a task's metrics, so that the compiler can check calls of `record`. */
 function typesOf({ task, version, metrics }: Pick<Task, "task" | "version" | "metrics">): string {
   return [
     `// Metrics of task ${task}, version ${version}. Made by "lethe task types": do not edit.`,
@@ -37,7 +38,7 @@ function isFile(path: string): boolean {
   return found !== undefined && !found.isDirectory();
 }
 
-/** A misspelt path looks like a task's name, so both are told. */
+/** A misspelt path looks like the name of a task, so the error names both. */
 async function fetchNamed(server: string, name: string): Promise<Task> {
   try {
     return await fetchManifest(server, name);

@@ -1,3 +1,7 @@
+/**
+ * The command `lethe try`: a page with a button, a service, and the release that contains the user's own click. The lab runs
+ * both; this file opens the browser and prints the releases.
+ */
 import { spawn } from "node:child_process";
 import type { Release } from "@lethe/core/message";
 import type { Trial } from "@lethe/lab/trial";
@@ -15,13 +19,14 @@ interface TryOptions {
   readonly json?: boolean;
 }
 
+/** Adds the command to the program. */
 export function addTry(program: Command): void {
   program
     .command("try")
     .description("see your own event: a page with a button, a service, and the release that contains your click")
-    .option("--port <n>", "where the page is; 0 takes any that is free", wholeNumber(0, 65_535), 0)
-    .option("--no-open", "print the page's address, and open no browser")
-    .option("--json", "print JSON only: first the addresses, then one object a release; opens no browser")
+    .option("--port <n>", "the port of the page; 0 takes any free one", wholeNumber(0, 65_535), 0)
+    .option("--no-open", "print the address of the page, and open no browser")
+    .option("--json", "print JSON only: first the addresses, then one object per release; opens no browser")
     .action(run);
 }
 
@@ -41,7 +46,7 @@ async function run({ port, open, json = false }: TryOptions): Promise<void> {
 }
 
 async function start(port: number, onRelease: (release: Release) => void): Promise<Trial> {
-  // Here, as the service takes as long to load as all the rest of every command.
+  // Imported here because loading the service takes as long as everything else that a command does.
   const { openTrial } = await import("@lethe/lab/trial");
   try {
     return await openTrial({
@@ -72,7 +77,7 @@ function describe({ page, server, localEpsilon, windowSeconds }: Trial): string 
   ].join("\n");
 }
 
-/** Windows that tell the same follow each other in silence. */
+/** The release in one line. The caller prints it only if it differs from the line before. */
 function describeRelease({ received, metrics: [metric] }: Release): string {
   if (metric?.statistic !== "occurrence") throw new TypeError("the trial counts occurrences");
   const { estimate, standardError } = metric;
@@ -80,7 +85,7 @@ function describeRelease({ received, metrics: [metric] }: Release): string {
   return `${devices} reported, an estimated ${estimate.toFixed(2)} ± ${standardError.toFixed(2)} clicked`;
 }
 
-/** Only where there is a screen; if it fails, the printed address serves. */
+/** Opens a browser where there is a screen. If that fails, the user has the printed address. */
 function openBrowser(page: string): void {
   const [command, ...args] = browserCommand(page);
   if (command === undefined) return;
