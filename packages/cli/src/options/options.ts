@@ -3,9 +3,8 @@
  * nothing else of the command. Parsers refuse a wrong value with one sentence, which commander prints after the option.
  */
 import { LetheError } from "@lethe/core/error";
-import { decodeOperatorKey, type Metric, schemeOf } from "@lethe/core/message";
-import type { SchemeName } from "@lethe/core/statistic";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { decodeOperatorKey } from "@lethe/core/message";
+import { InvalidArgumentError, Option } from "commander";
 import { DEFAULT_DATA } from "./admin-token.ts";
 
 /** The address of a service that was started without --host and --port. */
@@ -56,59 +55,6 @@ export function serviceUrl(text: string): string {
 export function windowNumber(text: string): number {
   if (!/^(0|[1-9]\d{0,14})$/.test(text)) throw new InvalidArgumentError("It must be the number of a window.");
   return Number(text);
-}
-
-/** --hides: how many page hides a window allows. Commands have different defaults, which `byDefault` describes. */
-export function hidesOption(byDefault: string): Option {
-  return new Option("--hides <H>", `writes that a window allows besides ticks (${byDefault})`).argParser(
-    wholeNumber(0, 100_000),
-  );
-}
-
-/** --events-per-tick: the limit on events between two writes. */
-export function eventsPerTickOption(): Option {
-  return new Option(
-    "--events-per-tick <n>",
-    "lattice histogram, mean: how many events between two writes are counted (default: 1)",
-  ).argParser(wholeNumber(1, 100_000));
-}
-
-/** Refuses options that belong to another statistic, or to another number of servers, than the user asked for. */
-export function refuseForeignOptions(statistic: Metric["statistic"], command: Command): void {
-  const isGiven = (option: string): boolean => command.getOptionValueSource(option) === "cli";
-  const { mode, noise, scheme } = command.opts<{ mode?: string; noise?: string; scheme?: SchemeName }>();
-  const isTwo = mode === "two-server";
-  const isAtServers = isTwo && (noise === "servers" || statistic === "mean");
-  const owners = {
-    metrics: "occurrence",
-    edges: "histogram",
-    mechanism: "histogram",
-    limit: "mean",
-    ...(!isAtServers && { sigma: "mean" }),
-  };
-  for (const [option, owner] of Object.entries(owners)) {
-    if (owner !== statistic && isGiven(option)) {
-      const or = isTwo && option === "sigma" ? ", or for --noise servers," : "";
-      command.error(`error: option '--${option}' is for --statistic ${owner}${or} only`);
-    }
-  }
-  const isLimited = !isTwo && statistic !== "occurrence" && schemeOf({}, { scheme, statistic }) === "lattice";
-  if (!isLimited && isGiven("eventsPerTick")) {
-    command.error(
-      "error: option '--events-per-tick' is for histograms and means with --scheme lattice only: all others count every event",
-    );
-  }
-  if (!isTwo && isGiven("noise")) command.error("error: option '--noise' is for --mode two-server only");
-  if (!isTwo) return;
-  if (isGiven("scheme") && scheme !== "elgamal") {
-    command.error("error: --mode two-server has its own encryption, over elgamal: leave out --scheme");
-  }
-  if (statistic === "mean" && noise === "device") {
-    command.error("error: a mean's noise is the servers' with --mode two-server: leave out --noise device");
-  }
-  if (isAtServers && isGiven("mechanism")) {
-    command.error("error: option '--mechanism' is for noise of the devices only: leave it out, or use --noise device");
-  }
 }
 
 /** A parser of integers in a range. */

@@ -7,16 +7,17 @@ import { dirname } from "node:path";
 import { planTask } from "@lethe/core/plan";
 import { DEFAULT_HIDES } from "@lethe/core/statistic";
 import { renderSvg, renderTerminal } from "@lethe/lab/plot";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
+import { edges, positive, probability, shareBelowOne, wholeNumber } from "../options/options.ts";
 import {
-  edges,
   eventsPerTickOption,
   hidesOption,
-  positive,
-  probability,
-  shareBelowOne,
-  wholeNumber,
-} from "../options/options.ts";
+  mechanismOption,
+  modeOption,
+  noiseOption,
+  schemeOption,
+  statisticOption,
+} from "../options/statistic-options.ts";
 import { readTask } from "../options/task-file.ts";
 import { createProgress } from "../print/progress.ts";
 import { answerMetric } from "./metric.ts";
@@ -30,7 +31,7 @@ export function addPlan(program: Command): void {
     .command("plan")
     .description("compute which guarantees hold and how large errors will be, before you deploy")
     .option("--task <file>", "plan all metrics of a task file")
-    .addOption(new Option("--statistic <name>").choices(["occurrence", "histogram", "mean"]))
+    .addOption(statisticOption())
     .option("--devices <n>", "number of devices that report", wholeNumber(1, 1e9))
     .option(
       "--epsilon <e>",
@@ -44,13 +45,7 @@ export function addPlan(program: Command): void {
     )
     .option("--local-epsilon <e0>", "the local guarantee to plan for: each device's answer is ε₀-private", positive)
     .option("--edges <list>", "histogram: where each bucket begins", edges, [0, 1, 2, 5])
-    .addOption(
-      new Option("--mechanism <name>", "histogram (default: the one with the least error)").choices([
-        "kary",
-        "unary",
-        "per-bucket",
-      ]),
-    )
+    .addOption(mechanismOption())
     .option("--limit <k>", "mean: larger counts are cut to this limit", wholeNumber(1, 100_000), 10)
     .option("--ticks <T>", "ticks of a window", wholeNumber(1, 100_000), 288)
     .addOption(hidesOption(`default: 0 for a lattice histogram or mean, else ${DEFAULT_HIDES}`))
@@ -60,19 +55,9 @@ export function addPlan(program: Command): void {
       "share of devices that may be missing or dishonest (default: 0, or what the task says)",
       shareBelowOne,
     )
-    .addOption(new Option("--mode <name>").choices(["one-server", "two-server"]).default("one-server"))
-    .addOption(
-      new Option("--noise <whose>", "two servers: who adds noise (default: servers for a mean, else device)").choices([
-        "device",
-        "servers",
-      ]),
-    )
-    .addOption(
-      new Option("--scheme <name>", "one server (default: lattice for an occurrence, else elgamal)").choices([
-        "lattice",
-        "elgamal",
-      ]),
-    )
+    .addOption(modeOption())
+    .addOption(noiseOption())
+    .addOption(schemeOption("one server (default: lattice for an occurrence, else elgamal)"))
     .option("--windows <w>", "with --task: the number of windows to add up", wholeNumber(1, 100_000), 1)
     .option("--plot [file]", "draw the error by the number of devices; with a file name, write it as SVG")
     .option("--json", "print JSON only")

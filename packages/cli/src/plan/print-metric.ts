@@ -1,4 +1,5 @@
-import type { PlanParameters, Question } from "@lethe/core/plan";
+import type { PlanParameters } from "@lethe/core/plan";
+import { entryOf, SCHEME_TABLE, type StatisticName } from "@lethe/core/statistic";
 import type { NoiseSource } from "@lethe/core/two-server";
 import type { MeasuredCost } from "@lethe/lab/cost";
 import { describeLimit, describeWrites } from "../print/room.ts";
@@ -42,25 +43,28 @@ function guaranteeRows({ statistic, devices }: PlannedMetric, plan: Plan): Row[]
     ["hijacked report", describeHijacked(hijackedEpsilon, delta), "what it reveals of a state that an intruder sent"],
   ];
   if (sigma !== undefined) {
-    const unit = statistic === "mean" ? "in units of the limit" : "in devices";
-    rows.push([`noise of ${isAtServers ? "each server" : "a device"}`, `sigma = ${figure(sigma)}`, unit]);
+    const { sigmaUnit } = entryOf(statistic).words;
+    rows.push([`noise of ${isAtServers ? "each server" : "a device"}`, `sigma = ${figure(sigma)}`, sigmaUnit]);
   }
   return rows;
 }
 
-function errorRows({ statistic, devices, ticks, limit }: PlannedMetric, plan: Plan): Row[] {
+function errorRows(question: PlannedMetric, plan: Plan): Row[] {
   const { standardError, largestStandardError, detectable, informationTheoreticStandardError, noise } = plan;
-  const isMean = statistic === "mean";
+  const { statistic, devices, ticks } = question;
+  const { words, answers, plan: planning } = entryOf(statistic);
   const unit = unitOf(statistic);
   const bucket =
-    largestStandardError > standardError ? ` in an empty bucket, ± ${figure(largestStandardError)} in a full one` : "";
-  const isGuess = informationTheoreticStandardError === (isMean ? limit : devices) / 2;
+    largestStandardError > standardError
+      ? ` in ${words.emptyFigure}, ± ${figure(largestStandardError)} in a full one`
+      : "";
+  const isGuess = informationTheoreticStandardError === planning.rangeOf(question) / 2;
   return [
-    ["standard error", `± ${figure(standardError)}${unit}${bucket}`, isMean ? "of the mean" : "of a count"],
+    ["standard error", `± ${figure(standardError)}${unit}${bucket}`, `of ${words.figure}`],
     [
       "stands out at 95%",
-      `${isMean ? figure(detectable) : count(detectable)}${unit}`,
-      !isMean && detectable > devices
+      `${words.decimals > 0 ? figure(detectable) : count(detectable)}${unit}`,
+      answers.output !== "average" && detectable > devices
         ? "more than there are: nothing stands out"
         : "the smallest true value that does from zero",
     ],
@@ -94,8 +98,9 @@ function deviceRows(
   ];
 }
 
-function unitOf(statistic: Question["statistic"]): string {
-  return statistic === "mean" ? "" : " devices";
+function unitOf(statistic: StatisticName): string {
+  const { unit } = entryOf(statistic).words;
+  return unit === "" ? "" : ` ${unit}`;
 }
 
 /** Above this ε₀ an answer is nearly in the clear: the true answer is e^ε₀ > 3,000 times as likely as another. */
@@ -124,13 +129,14 @@ function whoLearns(noise: NoiseSource | undefined): string {
 }
 
 function describeScheme({ scheme, set, dimension, t, z }: PlanParameters): string {
-  if (scheme === "elgamal") return "ElGamal over Ristretto255";
-  return `lattice ${set}, N = ${dimension}, t = ${t}${z === undefined ? "" : `, z = ${z}`}`;
+  const { title } = SCHEME_TABLE[scheme];
+  return set === undefined
+    ? title
+    : `${title} ${set}, N = ${dimension}, t = ${t}${z === undefined ? "" : `, z = ${z}`}`;
 }
 
-function describeEvents(statistic: Question["statistic"], eventsPerTick: number | undefined): string {
-  if (eventsPerTick !== undefined) return describeLimit(eventsPerTick);
-  return statistic === "occurrence" ? "one event counts as many do" : "every event is counted";
+function describeEvents(statistic: StatisticName, eventsPerTick: number | undefined): string {
+  return eventsPerTick === undefined ? entryOf(statistic).words.events : describeLimit(eventsPerTick);
 }
 
 function describeTimes(measured: MeasuredCost | undefined): string {

@@ -1,14 +1,20 @@
-import { schemeOf } from "@lethe/core/message";
-import { type Goal, type Question, reportingDevices, type TwoServerQuestion } from "@lethe/core/plan";
-import { DEFAULT_HIDES, type HistogramMechanismName, type SchemeName } from "@lethe/core/statistic";
+import { type Goal, reportingDevices, type TwoServerQuestion } from "@lethe/core/plan";
+import {
+  DEFAULT_HIDES,
+  defaultScheme,
+  type HistogramMechanismName,
+  limitsEvents,
+  type SchemeName,
+  type StatisticName,
+} from "@lethe/core/statistic";
 import type { NoiseSource } from "@lethe/core/two-server";
 import type { Command } from "commander";
-import { refuseForeignOptions } from "../options/options.ts";
+import { ALL_STATISTICS, refuseForeignOptions } from "../options/statistic-options.ts";
 
 /** The options of `lethe plan`, as commander parses them. */
 export interface PlanOptions {
   readonly task?: string;
-  readonly statistic?: Question["statistic"];
+  readonly statistic?: StatisticName;
   readonly devices?: number;
   readonly epsilon?: number;
   readonly delta?: number;
@@ -57,7 +63,7 @@ export function questionFrom(options: PlanOptions, command: Command): PlannedMet
     noise,
   } = options;
   const refuse = (message: string): never => command.error(`error: ${message}`);
-  if (statistic === undefined) return refuse("--statistic is missing: occurrence, histogram or mean (or --task)");
+  if (statistic === undefined) return refuse(`--statistic is missing: ${ALL_STATISTICS} (or --task)`);
   if (devices === undefined) return refuse("--devices is missing: how many devices report");
   refuseForeignOptions(statistic, command);
   if (command.getOptionValueSource("windows") === "cli") return refuse("option '--windows' is for --task only");
@@ -86,11 +92,7 @@ export function questionFrom(options: PlanOptions, command: Command): PlannedMet
 }
 
 /** Statistics on lattices have little room, so the default is a plan without page hides. */
-function roomFrom(
-  { mode, scheme, hides, eventsPerTick = 1 }: PlanOptions,
-  statistic: Question["statistic"],
-): PlannedRoom {
-  const rotates =
-    mode === "one-server" && statistic !== "occurrence" && schemeOf({}, { scheme, statistic }) === "lattice";
-  return rotates ? { hides: hides ?? 0, eventsPerTick } : { hides: hides ?? DEFAULT_HIDES };
+function roomFrom({ mode, scheme, hides, eventsPerTick = 1 }: PlanOptions, statistic: StatisticName): PlannedRoom {
+  const isLimited = mode === "one-server" && limitsEvents(scheme ?? defaultScheme(statistic), statistic);
+  return isLimited ? { hides: hides ?? 0, eventsPerTick } : { hides: hides ?? DEFAULT_HIDES };
 }

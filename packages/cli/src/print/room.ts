@@ -1,4 +1,5 @@
 import { type Metric, schemeOf, type Task } from "@lethe/core/message";
+import { limitsEvents, SCHEME_TABLE } from "@lethe/core/statistic";
 import { count } from "./table.ts";
 
 /** "288 ticks and 1,000 page hides: at most 1,288 writes". Old manifests lack `hides` and allow as many as there are ticks. */
@@ -13,7 +14,7 @@ export function describeLimit(eventsPerTick: number): string {
 
 /** How many events of a metric are counted between two writes. Only histograms and means on lattices have a limit. */
 export function limitOf(task: Pick<Task, "mode" | "scheme">, metric: Metric): number | undefined {
-  const isLimited = task.mode === "one-server" && schemeOf(task, metric) === "lattice";
+  const isLimited = task.mode === "one-server" && limitsEvents(schemeOf(task, metric), metric.statistic);
   return isLimited && "eventsPerTick" in metric ? metric.eventsPerTick : undefined;
 }
 
@@ -31,7 +32,9 @@ export function describeLimits(task: Task): string[] {
 
 /** What an intruder who captures a device may learn in spite of the encryption: with a quantum computer, and from its memory. */
 export function describeExposure(task: Task): string[] {
-  const underElGamal = task.metrics.filter((metric) => schemeOf(task, metric) === "elgamal").map(({ name }) => name);
+  const underElGamal = task.metrics
+    .filter((metric) => !SCHEME_TABLE[schemeOf(task, metric)].isPostQuantum)
+    .map(({ name }) => name);
   const limited = task.metrics.filter((metric) => limitOf(task, metric) !== undefined).map(({ name }) => name);
   const inMemory = [
     ...(limited.length > 0 ? [`how many events of ${listed(limited)} were counted since the last write`] : []),

@@ -2,6 +2,7 @@
  * What several commands print: tables, times, progress, and sentences about a task's room. It may import `options` and
  * `system`, and nothing else of the command.
  */
+import { entryOf, type StatisticName } from "@lethe/core/statistic";
 
 /** Rows under a header. Columns are as wide as their widest cell; the first `left` columns are aligned left, the others right. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[], left: number): string {
@@ -18,9 +19,9 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
     .join("\n");
 }
 
-/** A figure of a release: counts have no decimals, means have three. */
-export function formatFigure(value: number, statistic: string): string {
-  return value.toFixed(statistic === "mean" ? 3 : 0).replace(/^-(0(\.0*)?)$/, "$1");
+/** A figure of a release, with as many decimals as figures of its statistic have. */
+export function formatFigure(value: number, statistic: StatisticName): string {
+  return value.toFixed(entryOf(statistic).words.decimals).replace(/^-(0(\.0*)?)$/, "$1");
 }
 
 /** Four significant digits, or all digits of a large number. */

@@ -2,19 +2,21 @@
  * The command `lethe simulate`: a fleet of devices. The lab runs it, either with its server in this process or, in `fleet.ts`,
  * against a service over HTTP.
  */
-import { bucketName } from "@lethe/core/statistic";
+import { entryOf, isJoint } from "@lethe/core/statistic";
 import { type SimulationOptions, type SimulationResult, simulate } from "@lethe/lab/simulate";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
+import { edges, positive, serviceUrl, share, wholeNumber } from "../options/options.ts";
 import {
-  edges,
+  ALL_STATISTICS,
   eventsPerTickOption,
   hidesOption,
-  positive,
+  mechanismOption,
+  modeOption,
+  noiseOption,
   refuseForeignOptions,
-  serviceUrl,
-  share,
-  wholeNumber,
-} from "../options/options.ts";
+  schemeOption,
+  statisticOption,
+} from "../options/statistic-options.ts";
 import { createProgress } from "../print/progress.ts";
 import { formatFigure, formatTable } from "../print/table.ts";
 import { simulateFleet } from "./fleet.ts";
@@ -26,19 +28,10 @@ export function addSimulate(program: Command): void {
     .description("run the real code of a fleet of devices, with a server in the same process or against a service")
     .option("--server <url>", "enrol the devices with this service, and report to it", serviceUrl)
     .option("--task <name>", "with --server: the task that the devices take part in")
-    .addOption(new Option("--statistic <name>").choices(["occurrence", "histogram", "mean"]))
-    .addOption(new Option("--mode <name>").choices(["one-server", "two-server"]).default("one-server"))
-    .addOption(
-      new Option("--noise <whose>", "two servers: who adds noise (default: servers for a mean, else device)").choices([
-        "device",
-        "servers",
-      ]),
-    )
-    .addOption(
-      new Option("--scheme <name>", "one server; two servers use elgamal")
-        .choices(["lattice", "elgamal"])
-        .default("lattice"),
-    )
+    .addOption(statisticOption())
+    .addOption(modeOption())
+    .addOption(noiseOption())
+    .addOption(schemeOption("one server; two servers use elgamal").default("lattice"))
     .option("--devices <n>", "number of devices", wholeNumber(1, 1e9), 1000)
     .option("--ticks <T>", "ticks of the window", wholeNumber(1, 100_000), 24)
     .addOption(hidesOption("default: 0; simulated pages are never hidden"))
@@ -47,13 +40,7 @@ export function addSimulate(program: Command): void {
     .option("--local-epsilon <e>", "the local ε of each metric", positive, 1)
     .option("--metrics <m>", "occurrence: number of metrics", wholeNumber(1, 1e6), 1)
     .option("--edges <list>", "histogram: where each bucket begins", edges, [0, 1, 2, 5])
-    .addOption(
-      new Option("--mechanism <name>", "histogram (default: the one with the least error)").choices([
-        "kary",
-        "unary",
-        "per-bucket",
-      ]),
-    )
+    .addOption(mechanismOption())
     .option("--limit <k>", "mean: larger counts are cut to this limit", wholeNumber(1, 100_000), 10)
     .option(
       "--sigma <s>",
@@ -81,12 +68,12 @@ async function run({ server, task, statistic, ...options }: SimulateOptions, com
   }
   if (task !== undefined) return command.error("error: option '--task' is for --server only");
   if (statistic === undefined) {
-    return command.error("error: --statistic is missing: occurrence, histogram or mean (or --server and --task)");
+    return command.error(`error: --statistic is missing: ${ALL_STATISTICS} (or --server and --task)`);
   }
   refuseForeignOptions(statistic, command);
   const progress = createProgress(`${options.devices} devices, ${options.ticks} ticks`);
   const result = await simulate({ ...options, statistic }, progress);
-  console.log(options.json ? JSON.stringify(result) : describe(result, options.edges));
+  console.log(options.json ? JSON.stringify(result) : describe(result, options));
 }
 
 /** With a service, its task has the answers that these options give otherwise. */
@@ -100,19 +87,26 @@ function refuseOffline(command: Command): void {
   }
 }
 
-function describe(result: SimulationResult, bucketEdges: readonly number[]): string {
+function describe(result: SimulationResult, shape: Pick<SimulationOptions, "edges" | "limit">): string {
   const { statistic, truth, estimate, consistent, standardError, interval, bytes, microseconds } = result;
+  const { answers, words } = entryOf(statistic);
+  const labels = answers.labels(shape);
   const figure = (value: number | undefined): string => formatFigure(value as number, statistic);
   const rows = truth.map((value, i) => {
     const [low, high] = interval[i] as readonly [number, number];
-    const label = statistic === "histogram" ? bucketName(bucketEdges, i) : String(i);
     const range = `[${figure(low)}, ${figure(high)}]`;
-    return [label, figure(value), figure(estimate[i]), figure(standardError[i]), range, figure(consistent[i])];
+    return [
+      labels[i] ?? String(i),
+      figure(value),
+      figure(estimate[i]),
+      figure(standardError[i]),
+      range,
+      figure(consistent[i]),
+    ];
   });
-  const what = statistic === "histogram" ? "bucket" : "metric";
   const { record, write, seal, open } = microseconds;
   return [
-    formatTable([what, "truth", "estimate", "± s.e.", "95% interval", "consistent"], rows, 1),
+    formatTable([words.heading, "truth", "estimate", "± s.e.", "95% interval", "consistent"], rows, 1),
     "",
     `${describeServers(result)}${result.scheme}, ${result.mechanism}, ${describeCost(result)}; ${result.valid} of ${result.devices} reports valid`,
     `bytes: state ${bytes.state}, report ${bytes.report}, public key ${bytes.publicKey}`,
@@ -125,11 +119,9 @@ function describeServers({ mode, noise }: SimulationResult): string {
 }
 
 /** What a device pays for its answers in one window. The costs of metrics add up. */
-function describeCost({ statistic, noise, localEpsilon, truth }: SimulationResult): string {
-  if (noise === "servers" && truth.length > 1 && statistic === "occurrence") {
-    return `local ε ${localEpsilon.toPrecision(4)} at δ = 1e-6 a metric`;
-  }
-  if (statistic === "mean" || noise === "servers") return `local ε ${localEpsilon.toPrecision(4)} at δ = 1e-6`;
-  if (statistic === "histogram" || truth.length === 1) return `local ε ${localEpsilon.toPrecision(4)}`;
-  return `local ε ${localEpsilon.toPrecision(4)} a metric, ${(truth.length * localEpsilon).toPrecision(4)} a device`;
+function describeCost({ statistic, mechanism, localEpsilon, truth }: SimulationResult): string {
+  const cost = `local ε ${localEpsilon.toPrecision(4)}`;
+  const hasMetrics = isJoint(statistic) && truth.length > 1;
+  if (mechanism === "discrete-gaussian") return `${cost} at δ = 1e-6${hasMetrics ? " per metric" : ""}`;
+  return hasMetrics ? `${cost} per metric, ${(truth.length * localEpsilon).toPrecision(4)} per device` : cost;
 }
