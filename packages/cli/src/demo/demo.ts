@@ -2,6 +2,7 @@
  * The command `lethe demo`: runs the lab's demonstration and prints what happened beside what the service learned.
  */
 import type { Task } from "@lethe/core/message";
+import { MODES } from "@lethe/core/statistic";
 import type { Demo, DemoResult } from "@lethe/lab/demo";
 import { type Command, Option } from "commander";
 import { wholeNumber } from "../options/options.ts";
@@ -22,8 +23,8 @@ export function addDemo(program: Command): void {
     .command("demo")
     .description("run a service and its devices over HTTP, and print what happened beside what the service learned")
     .addOption(
-      new Option("--mode <name>", "one service in this process, or two servers in processes of their own")
-        .choices(["one-server", "two-server"])
+      new Option("--mode <name>", "one service in this process, or two servers, each in its own process")
+        .choices(MODES)
         .default("one-server"),
     )
     .option("--devices <n>", "number of devices (default: 200; 40 with two servers)", wholeNumber(1, 1e5))

@@ -1,4 +1,4 @@
-import type { Figure, Release } from "@lethe/core/message";
+import { type Figure, figuresOf, type Release } from "@lethe/core/message";
 import { iso } from "../print/time.ts";
 import { localDelta } from "./text.ts";
 
@@ -38,8 +38,7 @@ function rowsOf({ task, version, window, from, to, received, metrics }: Release)
       ...[estimate, standardError, ...interval, consistent],
       ...[localEpsilon, localDelta(metric), epsilon, delta],
     ];
-    if (metric.statistic !== "histogram") return [row("", metric)];
-    return metric.buckets.map((figure) => row(figure.bucket, figure));
+    return figuresOf(metric).map(({ label = "", figure }) => row(label, figure));
   });
 }
 

@@ -1,14 +1,15 @@
-import type {
-  Figure,
-  Lost,
-  Refused,
-  Release,
-  ReleasedMetric,
-  ReleaseOrWithheld,
-  Task,
-  WindowStatus,
-  Withheld,
+import {
+  figuresOf,
+  type Lost,
+  type Refused,
+  type Release,
+  type ReleasedMetric,
+  type ReleaseOrWithheld,
+  type Task,
+  type WindowStatus,
+  type Withheld,
 } from "@lethe/core/message";
+import { entryOf } from "@lethe/core/statistic";
 import { type BarChart, renderBars } from "@lethe/lab/plot";
 import { count, figure, formatFigure, formatTable } from "../print/table.ts";
 import { utc, utcAndLocal } from "../print/time.ts";
@@ -43,21 +44,16 @@ function headOf({ task, version, window, from, to }: ReleaseOrWithheld): string 
 /** The rows of a metric, one per figure. The first row has the guarantees of the metric. */
 function rowsOf(metric: ReleasedMetric): string[][] {
   const { name, statistic } = metric;
-  const row = (label: string, value: Figure, guarantees: readonly string[]): string[] => {
-    const shown = (number: number): string => formatFigure(number, statistic);
-    const [low, high] = value.interval;
-    const interval = `[${shown(low)}, ${shown(high)}]`;
-    return [
-      label,
-      statistic,
-      shown(value.estimate),
-      shown(value.standardError),
-      interval,
-      shown(value.consistent),
-    ].concat(guarantees);
-  };
-  if (metric.statistic !== "histogram") return [row(name, metric, guaranteesOf(metric))];
-  return metric.buckets.map((value, i) => row(`${name} ${value.bucket}`, value, i === 0 ? guaranteesOf(metric) : []));
+  const shown = (value: number): string => formatFigure(value, statistic);
+  return figuresOf(metric).map(({ label, figure: { estimate, standardError, interval, consistent } }, i) => [
+    label === undefined ? name : `${name} ${label}`,
+    statistic,
+    shown(estimate),
+    shown(standardError),
+    `[${interval.map(shown).join(", ")}]`,
+    shown(consistent),
+    ...(i === 0 ? guaranteesOf(metric) : []),
+  ]);
 }
 
 function guaranteesOf(metric: ReleasedMetric): string[] {
@@ -126,22 +122,27 @@ export function whyWithheld(withheld: Withheld | Lost): string {
     : `not enough, ${count(withheld.missing)} more: nothing is released, and the reports are erased`;
 }
 
-/** Occurrences share an axis; every other metric has its own. */
+/** The charts that metrics of one statistic share come first; every other metric has its own chart. */
 function chartsOf({ metrics }: Release): BarChart[] {
-  const occurrences: [string, Figure][] = [];
-  const charts: BarChart[] = [];
+  const shared = new Map<string, Bar[]>();
+  const own: BarChart[] = [];
   for (const metric of metrics) {
-    if (metric.statistic === "histogram") {
-      const buckets = metric.buckets.map((figure): [string, Figure] => [figure.bucket, figure]);
-      charts.push(chartOf(`${metric.name}: devices by number of events`, buckets));
-    } else if (metric.statistic === "mean") charts.push(chartOf("events of a device, mean", [[metric.name, metric]]));
-    else occurrences.push([metric.name, metric]);
+    const { isShared, title } = entryOf(metric.statistic).words.chart;
+    const heading = title(metric.name);
+    if (isShared) shared.set(heading, [...(shared.get(heading) ?? []), ...barsOf(metric)]);
+    else own.push({ title: heading, bars: barsOf(metric) });
   }
-  return occurrences.length === 0 ? charts : [chartOf("devices on which it happened", occurrences), ...charts];
+  return [...[...shared].map(([title, bars]) => ({ title, bars })), ...own];
 }
 
-function chartOf(title: string, figures: readonly (readonly [name: string, value: Figure])[]): BarChart {
-  return { title, bars: figures.map(([name, { estimate: value, interval }]) => ({ name, value, interval })) };
+type Bar = BarChart["bars"][number];
+
+function barsOf(metric: ReleasedMetric): Bar[] {
+  return figuresOf(metric).map(({ label = metric.name, figure: { estimate, interval } }) => ({
+    name: label,
+    value: estimate,
+    interval,
+  }));
 }
 
 /** The state of a window that is not released yet, and how to wait for it. */

@@ -8,7 +8,7 @@ export interface KeyFileOptions {
   readonly keyFile?: string;
 }
 
-/** The path of the key file. With an embedded database, it must not lie in the data folder. */
+/** The path of the key file. With an embedded database, it must be outside the data folder. */
 export function keyFileOf({ data, keyFile }: KeyFileOptions, databaseUrl: string | undefined): string {
   const folder = resolve(data);
   const file = resolve(keyFile ?? `${folder}.keys`);

@@ -50,7 +50,7 @@ function describe({ window, devices, truth }: FleetResult, next: string): string
       1,
     ),
     "",
-    `${devices} devices have reported in window ${window}. What the service learns:`,
+    `${devices} devices have reported in window ${window}. The service learns this:`,
     next,
   ].join("\n");
 }

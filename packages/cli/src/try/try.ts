@@ -3,7 +3,7 @@
  * both; this file opens the browser and prints the releases.
  */
 import { spawn } from "node:child_process";
-import type { Release } from "@lethe/core/message";
+import { figuresOf, type Release } from "@lethe/core/message";
 import type { Trial } from "@lethe/lab/trial";
 import type { Command } from "commander";
 import { wholeNumber } from "../options/options.ts";
@@ -79,8 +79,9 @@ function describe({ page, server, localEpsilon, windowSeconds }: Trial): string 
 
 /** The release in one line. The caller prints it only if it differs from the line before. */
 function describeRelease({ received, metrics: [metric] }: Release): string {
-  if (metric?.statistic !== "occurrence") throw new TypeError("the trial counts occurrences");
-  const { estimate, standardError } = metric;
+  const [first] = metric ? figuresOf(metric) : [];
+  if (!first) throw new TypeError("the release of the trial has no figure");
+  const { estimate, standardError } = first.figure;
   const devices = received === 1 ? "1 device" : `${received} devices`;
   return `${devices} reported, an estimated ${estimate.toFixed(2)} ± ${standardError.toFixed(2)} clicked`;
 }
