@@ -1,7 +1,7 @@
 /** A power law through measured errors: error = c·T^slope. */
 export interface Fit {
   readonly slope: number;
-  /** Of the slope, if each error is the root of a mean square over so many independent runs. */
+  /** Of the slope, if each error is the root of a mean square over `runs` independent runs. */
   readonly standardError: number;
 }
 
@@ -16,10 +16,12 @@ export function fitSlope(ticks: readonly number[], errors: readonly number[], ru
   return { slope, standardError: 1 / Math.sqrt(2 * runs * spread) };
 }
 
+/** The root of the mean of the squares. */
 export function rootMeanSquare(errors: readonly number[]): number {
   return Math.sqrt(mean(errors.map((error) => error ** 2)));
 }
 
+/** The arithmetic mean. */
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
