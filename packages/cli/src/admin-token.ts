@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeBase64url } from "@lethe/core/message";
+import { createFile } from "@lethe/files";
 import { ADMIN_TOKEN_FILE } from "@lethe/server/admin-token-file";
 import { failure } from "./failure.ts";
 
@@ -26,18 +27,7 @@ export function adminTokenOf(data: string): AdminToken {
   if (given) return { ...given, keep: () => {} };
   const token = encodeBase64url(randomBytes(TOKEN_BYTES));
   const source = tokenFileOf(data);
-  return { token, source, keep: () => keep(source, token) };
-}
-
-/** The whole token, or no file. */
-function keep(file: string, token: string): void {
-  const unfinished = `${file}.new`;
-  try {
-    writeFileSync(unfinished, `${token}\n`, { mode: 0o600 });
-    linkSync(unfinished, file);
-  } finally {
-    rmSync(unfinished, { force: true });
-  }
+  return { token, source, keep: () => createFile(source, `${token}\n`) };
 }
 
 /** The token for a service that runs elsewhere, or on this machine with its data where the environment says. */

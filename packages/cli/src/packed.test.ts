@@ -22,6 +22,7 @@ const BUSY = { retry: 2 };
 /** What the packages may have unpacked, in bytes: about a third more than they had when this was written. */
 const MOST_BYTES: Record<PackageName, number> = {
   core: 600_000,
+  files: 35_000,
   device: 360_000,
   server: 400_000,
   lab: 480_000,
@@ -32,7 +33,7 @@ const README_SERVER = "http://127.0.0.1:8080";
 const README_KEY = "ed25519:…";
 
 let workshop: Workshop;
-/** Has core and device, for a bundler. */
+/** Has core, files and device, for a bundler. */
 let application: Project;
 /** Has everything, for Node. */
 let operator: Project;
@@ -65,9 +66,9 @@ describe("what is packed", () => {
     expect(readFileSync(license, "utf8")).toBe(readFileSync(new URL("LICENSE", root), "utf8"));
   });
 
-  it("an application gets the SDK and the core, and nothing of the service", () => {
+  it("an application gets the SDK, the core and the lock file, and nothing of the service", () => {
     expect(application.run("ls node_modules")).toBe("@hpke\n@lethe\n@noble\n");
-    expect(application.run("ls node_modules/@lethe")).toBe("core\ndevice\n");
+    expect(application.run("ls node_modules/@lethe")).toBe("core\ndevice\nfiles\n");
   });
 });
 
@@ -76,7 +77,7 @@ describe("the programs in the READMEs", () => {
 
   it("there is one for each package but the command", () => {
     expect(programs.map(({ name }) => name)).toEqual([
-      "readme-ts",
+      "library-ts",
       "readme-js",
       "core-ts",
       "device-js",
@@ -86,7 +87,7 @@ describe("the programs in the READMEs", () => {
   });
 
   it("compile for a page, through a bundler, without the types of Node", () => {
-    for (const { name, code } of programs.filter(({ name }) => /^(readme|core)/.test(name))) {
+    for (const { name, code } of programs.filter(({ name }) => /^(library|readme|core)/.test(name))) {
       writeFileSync(join(application.folder, "src", `${name}.ts`), code);
     }
     const found = application.compile({
@@ -111,7 +112,7 @@ describe("the programs in the READMEs", () => {
   });
 
   it.each([
-    ["readme-ts", /(standardError: 0\.98.*){2}/s],
+    ["library-ts", /(standardError: 0\.98.*){2}/s],
     ["core-ts", /^7\.0[67]\d* 6\.5\d*\n$/],
     ["server-ts", /^http:\/\/127\.0\.0\.1:\d+ ed25519:[\w-]{43}$/m],
     ["lab-ts", /^(\[[^\]]*\]\s*){3}$/],
@@ -120,10 +121,10 @@ describe("the programs in the READMEs", () => {
   });
 });
 
-it("git ignores the secrets that the README's commands make, and the folders of their servers", () => {
+it("git ignores the secrets that the guide's commands make, and the folders of their servers", () => {
   const ignored = readFileSync(new URL(".gitignore", root), "utf8").split("\n");
-  const readme = readFileSync(new URL("README.md", root), "utf8");
-  const folders = new Set([...readme.matchAll(/LETHE_DATA=(\w+)/g)].map(([, name]) => `/${name}/`));
+  const guide = readFileSync(new URL("docs/run-a-service.md", root), "utf8");
+  const folders = new Set([...guide.matchAll(/LETHE_DATA=(\w+)/g)].map(([, name]) => `/${name}/`));
   expect(folders.size).toBeGreaterThan(0);
   expect(ignored).toEqual(expect.arrayContaining([...folders, "*.keys", "peer-secret", "/lethe-data*"]));
 });
@@ -133,13 +134,13 @@ describe("lethe, installed", () => {
     expect(operator.run("npx lethe --help")).toMatch(/^Usage: lethe /);
   });
 
-  it("plan prints what the README shows", () => {
+  it("plan prints what docs/try.md shows", () => {
     // Its columns are as wide as the times need that it measures, and those are longer on a busy machine.
     const narrowed = (text: string): string => text.replaceAll(/ {2,}/g, "  ");
     expect(narrowed(operator.run(shellBlock("lethe plan")))).toContain(narrowed(outputBelow("lethe plan")));
   });
 
-  it("simulate runs the README's fleet, if of fewer devices", () => {
+  it("simulate runs the fleet of docs/try.md, if of fewer devices", () => {
     const script = `${shellBlock("lethe simulate --statistic").trim()} --devices 50 --json`;
     expect(JSON.parse(operator.run(script))).toMatchObject({ devices: 50, valid: 50, statistic: "histogram" });
   });
@@ -148,7 +149,7 @@ describe("lethe, installed", () => {
 /** As npm has installed it. */
 const command = (): string => join(operator.folder, "node_modules", ".bin", "lethe");
 
-describe("the service of the README", () => {
+describe("the service of docs/run-a-service.md", () => {
   let service: RunningService;
   beforeAll(async () => {
     expect(shellBlock("lethe serve --dev\n")).toBe("npx lethe serve --dev\n");
@@ -215,7 +216,7 @@ describe("the service of the README", () => {
   });
 });
 
-describe("the two servers of the README", () => {
+describe("the two servers of docs/run-a-service.md", () => {
   const HELPER_SERVER = "http://127.0.0.1:8081";
   const services: RunningService[] = [];
   afterAll(async () => {
@@ -223,13 +224,13 @@ describe("the two servers of the README", () => {
     await Promise.all(services.map(({ ended }) => ended));
   });
 
-  /** The addresses that the README names are where its servers listen here. */
+  /** The addresses that the page names are where its servers listen here. */
   function here(script: string): string {
     const [helper, leader] = services.map(({ url }) => url);
     return script.replaceAll(HELPER_SERVER, helper ?? HELPER_SERVER).replaceAll(README_SERVER, leader ?? README_SERVER);
   }
 
-  /** Runs the README's line that starts a server, on a free port. */
+  /** Runs the page's line that starts a server, on a free port. */
   async function serve(role: string): Promise<void> {
     const line = here(shellBlock(`--role ${role}`)).replace(" --port 8081", "");
     expect(line).toMatch(/^LETHE_DATA=\w+ LETHE_PEER_SECRET=\S+ \S+ npx lethe serve --dev --role /);

@@ -3,10 +3,10 @@ import { fileURLToPath } from "node:url";
 import { aggregateEpsilon, localEpsilonFor } from "@lethe/core/privacy";
 import { expect, it, vi } from "vitest";
 
-it("the README's example runs as it is printed", async () => {
-  const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
-  const example = /```ts\n(.*?)```/s.exec(readme)?.[1];
-  const file = fileURLToPath(new URL("../dist/readme-example.ts", import.meta.url));
+it("the example of docs/library.md runs as it is printed", async () => {
+  const page = readFileSync(new URL("../../../docs/library.md", import.meta.url), "utf8");
+  const example = /```ts\n(.*?)```/s.exec(page)?.[1];
+  const file = fileURLToPath(new URL("../dist/library-example.ts", import.meta.url));
   writeFileSync(file, example as string);
   const log = vi.spyOn(console, "log").mockImplementation(() => {});
   await import(/* @vite-ignore */ file);

@@ -21,7 +21,8 @@ describe("the threat model", () => {
       const named = [...test.matchAll(/`([a-z]+)\/([^`]+)`/g)];
       if (named.length === 0) expect(test.trim(), adversary ?? "").toBe("not promised");
       for (const [, name, path] of named) {
-        const file = fileURLToPath(new URL(`packages/${name}/src/${path}`, root));
+        const folder = path?.startsWith("scenarios/") ? `packages/${name}` : `packages/${name}/src`;
+        const file = fileURLToPath(new URL(`${folder}/${path}`, root));
         expect(existsSync(file), `${adversary}: ${file}`).toBe(true);
       }
     }

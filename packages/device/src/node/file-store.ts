@@ -1,21 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LetheError } from "@lethe/core/error";
+import { removeUnfinished, replaceFile, syncFolder, takeLock } from "@lethe/files";
 import type { Store } from "../store/store.ts";
-import { takeLock } from "./lock-file.ts";
 import { endWithdrawal, isWithdrawn, type Ticket, takeTicket, withdraw } from "./withdrawal.ts";
 
 const RETRY_MILLISECONDS = 1_000;
@@ -55,7 +43,7 @@ export function fileStore(folder: string): Store {
     load: async () => explained(files, "read", () => load(files)),
     save: async (record, { durable }) => {
       if (record.length > LARGEST_RECORD) throw new RangeError(`a record has at most ${LARGEST_RECORD} bytes`);
-      explained(files, "written", () => save(files, record, durable));
+      explained(files, "written", () => replaceFile(files.record, record, { durable }));
     },
     wipe: async () => (isLocked ? explained(files, "wiped", () => removeRecord(files)) : wipeAfterOthers(files)),
     close: async () => {},
@@ -65,14 +53,11 @@ export function fileStore(folder: string): Store {
 interface Files {
   readonly folder: string;
   readonly record: string;
-  /** Only the writer makes it, so one name does, and what a killed one left is found. */
-  readonly unfinished: string;
   readonly lock: string;
 }
 
 function filesIn(folder: string): Files {
-  const record = join(folder, "record");
-  return { folder, record, unfinished: `${record}.new`, lock: join(folder, "lock") };
+  return { folder, record: join(folder, "record"), lock: join(folder, "lock") };
 }
 
 type OnWithdrawn = Parameters<Store["lock"]>[1];
@@ -148,12 +133,12 @@ async function wipeAfterOthers(files: Files): Promise<void> {
   }
 }
 
-function tryLock({ folder, lock: path, unfinished }: Files): (() => void) | undefined {
+function tryLock({ folder, lock: path, record }: Files): (() => void) | undefined {
   makeFolder(folder);
   const taken = takeLock(path);
   if ("heldBy" in taken) return undefined;
   try {
-    rmSync(unfinished, { force: true });
+    removeUnfinished(record);
   } catch (error) {
     taken.release();
     throw error;
@@ -191,63 +176,12 @@ function notARecord(path: string, what: string): LetheError {
   return new LetheError("bad-store", `${path} ${what}: remove it, or use another folder`);
 }
 
-/**
- * Killed at any moment, the process leaves the old record or the new one; the new one, if this had returned.
- *
- * After a power failure, too, it is one of them as a whole. For that the file must be on disk before its new name is: file
- * systems are free to write the rename first (ext4 avoids it by default, others need not), and an empty record would take the
- * place of a good one. So the file is synced always; only `durable` also syncs the folder. Without, a power failure may bring
- * back an earlier record.
- */
-function save({ folder, record: path, unfinished }: Files, record: Uint8Array, durable: boolean): void {
-  try {
-    writeNew(unfinished, record);
-    renameSync(unfinished, path);
-  } catch (error) {
-    removeIfPossible(unfinished);
-    throw error;
-  }
-  if (durable) syncFolder(folder);
-}
-
-function writeNew(path: string, bytes: Uint8Array): void {
-  rmSync(path, { force: true });
-  const file = openSync(path, "wx", 0o600);
-  try {
-    // Unlike `writeSync`, which may write a part and say so, this writes everything or throws.
-    writeFileSync(file, bytes);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Half a record must not fill up a full disk. If it stays, the next save or the next lock removes it. */
-function removeIfPossible(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // What went wrong before is told.
-  }
-}
-
 /** On disk as well: who withdraws consent does not find the record again after a power failure. Called under the lock. */
-function removeRecord({ folder, record, unfinished }: Files): void {
+function removeRecord({ folder, record }: Files): void {
   rmSync(record, { force: true });
-  rmSync(unfinished, { force: true });
+  removeUnfinished(record);
   endWithdrawal(folder);
   syncFolder(folder);
-}
-
-function syncFolder(path: string): void {
-  // Windows cannot sync a folder; NTFS keeps a journal of names.
-  if (process.platform === "win32") return;
-  const folder = openSync(path, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }
 
 /** What the user of the program can do about it, by the system's name for it. */

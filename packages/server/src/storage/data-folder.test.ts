@@ -52,7 +52,7 @@ it("one process uses a folder at a time, and the next finds what was committed",
 
 it("a process that was killed and is still ending does not keep the next from starting", async () => {
   const folder = await emptyFolder();
-  const module = fileURLToPath(new URL("../../../device/dist/node/lock-file.js", import.meta.url));
+  const module = fileURLToPath(new URL("../../../files/dist/index.js", import.meta.url));
   const program = `import { takeLock } from ${JSON.stringify(module)};
     console.log("release" in takeLock(${JSON.stringify(join(folder, "lock"))})); process.stdin.resume();`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, stat
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LetheError } from "@lethe/core/error";
-import { type Lock, takeLock } from "@lethe/device/lock-file";
+import { type Lock, takeLock } from "@lethe/files";
 import type { Logger } from "pino";
 import { ADMIN_TOKEN_FILE } from "./admin-token-file.ts";
 import { type Database, OutOfSpace, type StorageGuard } from "./database.ts";

@@ -1,21 +1,9 @@
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes } from "node:crypto";
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { type Secret, secret, stepWindowRatchet, WINDOW_SECRET_BYTES } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
 import { decodeBase64urlOf, encodeBase64url, encodeOperatorKey } from "@lethe/core/message";
-import { type Lock, takeLock } from "@lethe/device/lock-file";
+import { type Lock, replaceFile, takeLock } from "@lethe/files";
 import { z } from "zod";
 import { whySystemRefused } from "../storage/disk-error.ts";
 
@@ -275,49 +263,25 @@ function save(path: string, { operator, chain, database, windows }: Content, rep
     ...(database !== undefined && { database }),
     windows: Object.fromEntries([...windows].map(([name, value]) => [name, write(value)])),
   } satisfies z.infer<typeof CONTENT>);
-  const unfinished = `${path}.new`;
-  rmSync(unfinished, { force: true });
-  const old = existsSync(path) ? openSync(path, "r+") : undefined;
-  try {
-    writeWhole(unfinished, text);
-    // Whoever stood still until its lock was another's must not undo what that one did.
+  /** A process that stood still until another took its lock must not undo what that one did. */
+  const confirm = (unfinished: string): void => {
+    if (readFileSync(unfinished, "utf8") !== text)
+      throw new LetheError("bad-key-file", `the disk did not keep ${path}`);
     if (replaced !== undefined && versionOf(path) !== replaced) {
-      rmSync(unfinished, { force: true });
       throw new LetheError("bad-key-file", `another process changed the key file ${path} at the same time`);
     }
-    renameSync(unfinished, path);
-    syncFolder(dirname(path));
-    if (old !== undefined) writeDurably(old, " ".repeat(fstatSync(old).size));
+  };
+  const old = existsSync(path) ? openSync(path, "r+") : undefined;
+  try {
+    replaceFile(path, text, { durable: true, confirm });
+    if (old !== undefined) overwrite(old, " ".repeat(fstatSync(old).size));
   } finally {
     if (old !== undefined) closeSync(old);
   }
 }
 
-/** A file that holds all of the text, on disk; or an error, and no file. */
-function writeWhole(path: string, text: string): void {
-  const file = openSync(path, "wx", 0o600);
-  try {
-    writeDurably(file, text);
-    if (readFileSync(path, "utf8") !== text) throw new LetheError("bad-key-file", `the disk did not keep ${path}`);
-  } catch (error) {
-    rmSync(path, { force: true });
-    throw error;
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Unlike `writeSync`, which may write a part and say so, this writes everything or throws. */
-function writeDurably(file: number, text: string): void {
+/** `writeSync` may write a part and return how much; this writes everything or throws. */
+function overwrite(file: number, text: string): void {
   writeFileSync(file, text);
   fsyncSync(file);
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }

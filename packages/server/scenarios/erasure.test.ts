@@ -2,11 +2,11 @@ import { type Secret, secret } from "@lethe/core/encryption";
 import { decodeBase64url, decodePublicKeys, encodeBase64url, keyContextOf } from "@lethe/core/message";
 import { randomnessFrom } from "@lethe/core/randomness";
 import { expect, it } from "vitest";
-import { type Device, enrol, enrolMany, fetchTask, reportOf, upload } from "../../test/device.ts";
-import { eventually } from "../../test/eventually.ts";
-import { allBytes } from "../../test/folder.ts";
-import { readKeyFile } from "../../test/key-file.ts";
-import { closeByHand, createTask, EXACT_TASK, startTestService } from "../../test/service.ts";
+import { type Device, enrol, enrolMany, fetchTask, reportOf, upload } from "../test/device.ts";
+import { eventually } from "../test/eventually.ts";
+import { allBytes } from "../test/folder.ts";
+import { readKeyFile } from "../test/key-file.ts";
+import { closeByHand, createTask, EXACT_TASK, startTestService } from "../test/service.ts";
 
 const random = randomnessFrom(globalThis.crypto);
 

@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { isValidReport, type ServerRole } from "@lethe/core/two-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { unownedFolder } from "../../test/folder.ts";
-import { codeOf, leadAlone, type OwnLeader } from "../../test/own-leader.ts";
-import { startTestService, type TestService } from "../../test/service.ts";
-import { documentOf, makeKeyFiles, PEER_SECRET, SHARED_TASK } from "../../test/two-servers.ts";
-import { macOfRequest, openAnswer, sealRequest } from "./envelope.ts";
-import { encodeJob, type JobEntry } from "./messages.ts";
+import { macOfRequest, openAnswer, sealRequest } from "../dist/peer/envelope.js";
+import { encodeJob, type JobEntry } from "../dist/peer/messages.js";
+import { unownedFolder } from "../test/folder.ts";
+import { codeOf, leadAlone, type OwnLeader } from "../test/own-leader.ts";
+import { startTestService, type TestService } from "../test/service.ts";
+import { documentOf, makeKeyFiles, PEER_SECRET, SHARED_TASK } from "../test/two-servers.ts";
 
 /** One bit of each kind, and one that is checked to be one-hot. */
 const TASK = {

@@ -3,17 +3,17 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Task } from "@lethe/core/message";
 import { expect, it, onTestFinished } from "vitest";
-import { openDataFolder } from "../../dist/storage/data-folder.js";
-import { askToEnrol, type Device, enrolMany, fetchTask, type KnownTask, reportOf, upload } from "../../test/device.ts";
-import { eventually } from "../../test/eventually.ts";
-import { copyEmptyDatabase, temporaryFolder } from "../../test/folder.ts";
-import { windowsIn } from "../../test/key-file.ts";
-import { processesOnPostgres } from "../../test/processes.ts";
-import { releaseOf } from "../../test/recount.ts";
-import { ADMIN_TOKEN, asAdmin, createTask, EXACT_TASK } from "../../test/service.ts";
-import { type ServiceProcess, startServiceProcess } from "../../test/service-process.ts";
-import { createShiftedClock, type ShiftedClock } from "../../test/shifted-clock.ts";
-import { windowAt } from "../window-time.ts";
+import { openDataFolder } from "../dist/storage/data-folder.js";
+import { windowAt } from "../dist/window-time.js";
+import { askToEnrol, type Device, enrolMany, fetchTask, type KnownTask, reportOf, upload } from "../test/device.ts";
+import { eventually } from "../test/eventually.ts";
+import { copyEmptyDatabase, temporaryFolder } from "../test/folder.ts";
+import { windowsIn } from "../test/key-file.ts";
+import { processesOnPostgres } from "../test/processes.ts";
+import { releaseOf } from "../test/recount.ts";
+import { ADMIN_TOKEN, asAdmin, createTask, EXACT_TASK } from "../test/service.ts";
+import { type ServiceProcess, startServiceProcess } from "../test/service-process.ts";
+import { createShiftedClock, type ShiftedClock } from "../test/shifted-clock.ts";
 
 const DAYS = 86_400;
 /** Together shorter than what a clock may be set by, so that a test need not wait for them. */

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from "vitest";
-import { enrolMany, fetchTask, reportOf, upload } from "../../test/device.ts";
-import { eventually } from "../../test/eventually.ts";
-import { windowsIn } from "../../test/key-file.ts";
-import { closeByHand, createTask, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
+import { enrolMany, fetchTask, reportOf, upload } from "../test/device.ts";
+import { eventually } from "../test/eventually.ts";
+import { windowsIn } from "../test/key-file.ts";
+import { closeByHand, createTask, EXACT_TASK, startTestService, type TestService } from "../test/service.ts";
 
 let service: TestService;
 

@@ -2,6 +2,7 @@ import { Agent, request } from "node:http";
 import { encodeBase64url } from "@lethe/core/message";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { windowAt } from "../dist/window-time.js";
 import {
   type Device,
   enrolMany,
@@ -11,11 +12,10 @@ import {
   reportPath,
   upload,
   uploadHeaders,
-} from "../../test/device.ts";
-import { requestCounts } from "../../test/metrics.ts";
-import { openConnection } from "../../test/raw-http.ts";
-import { ADMIN_TOKEN, createTask, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
-import { windowAt } from "../window-time.ts";
+} from "../test/device.ts";
+import { requestCounts } from "../test/metrics.ts";
+import { openConnection } from "../test/raw-http.ts";
+import { ADMIN_TOKEN, createTask, EXACT_TASK, startTestService, type TestService } from "../test/service.ts";
 
 let service: TestService;
 let task: KnownTask;

@@ -7,6 +7,7 @@ import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { openKeyFile } from "../dist/tally/key-file.js";
 import { openTally } from "../dist/tally/sealed-tally.js";
+import { windowAt } from "../dist/window-time.js";
 import {
   type Device,
   enrol,
@@ -31,7 +32,6 @@ import {
   startTestService,
   type TestService,
 } from "../test/service.ts";
-import { windowAt } from "./window-time.ts";
 
 let service: TestService;
 

@@ -3,12 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Task } from "@lethe/core/message";
 import type { ServerRole } from "@lethe/core/two-server";
 import { expect, it, onTestFinished } from "vitest";
-import { eventually } from "../../test/eventually.ts";
-import { copyEmptyDatabase, temporaryFolder } from "../../test/folder.ts";
-import { windowsIn } from "../../test/key-file.ts";
-import { ADMIN_TOKEN, closeByHand } from "../../test/service.ts";
-import { type ServiceProcess, startServiceProcess } from "../../test/service-process.ts";
-import { createShiftedClock } from "../../test/shifted-clock.ts";
+import { windowAt } from "../dist/window-time.js";
+import { eventually } from "../test/eventually.ts";
+import { copyEmptyDatabase, temporaryFolder } from "../test/folder.ts";
+import { windowsIn } from "../test/key-file.ts";
+import { ADMIN_TOKEN, closeByHand } from "../test/service.ts";
+import { type ServiceProcess, startServiceProcess } from "../test/service-process.ts";
+import { createShiftedClock } from "../test/shifted-clock.ts";
 import {
   collect,
   enrolShared,
@@ -18,8 +19,7 @@ import {
   SHARED_TASK,
   sendShared,
   sharedReport,
-} from "../../test/two-servers.ts";
-import { windowAt } from "../window-time.ts";
+} from "../test/two-servers.ts";
 
 const TASK: Task = { ...SHARED_TASK, tickSeconds: 600, metrics: SHARED_TASK.metrics.slice(0, 2) };
 /** A helper gives a window up a week after it should have been finished. */
