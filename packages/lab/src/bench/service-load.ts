@@ -43,12 +43,6 @@ export interface LoadSize {
   readonly warmUp: number;
 }
 
-/** The middle value, or the mean of the middle two. */
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return ((sorted[(sorted.length - 1) >> 1] as number) + (sorted[sorted.length >> 1] as number)) / 2;
-}
-
 /** A device with its keys, in the window that it may report in. */
 interface Enrolled {
   readonly window: number;

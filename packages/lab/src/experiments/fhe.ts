@@ -1,4 +1,5 @@
 import { cpus } from "node:os";
+import { median } from "../arithmetic/averages.ts";
 import type { EncryptedCounting } from "../fhe/counting.ts";
 import { createLetheCounting } from "../fhe/lethe-counting.ts";
 import { loadNodeTfhe } from "../fhe/node-tfhe.ts";
@@ -90,7 +91,7 @@ function measure(create: () => EncryptedCounting, updates: number): FheRow {
   });
   // The event must still be in the state after a tick without one.
   if (onlyPart === undefined) counting.update(false);
-  const updateMicroseconds = times.sort((a, b) => a - b)[Math.floor(updates / 2)] as number;
+  const updateMicroseconds = median(times);
   return {
     ...{ system, counters, stateBytes, keyBytes, updateMicroseconds, keySeconds },
     ...(counting.read && { correct: before === false && counting.read() }),

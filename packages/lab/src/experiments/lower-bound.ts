@@ -1,11 +1,12 @@
 import { type Randomness, withBufferedRandomness } from "@lethe/core/randomness";
+import { mean, rootMeanSquare } from "../arithmetic/averages.ts";
 import { lowerBounds } from "../baseline/bounds.ts";
 import { createCounter, createFleetRun, type Fleet, type Scope, theoreticalError } from "../baseline/counters.ts";
 import { expandedRandomness } from "../randomness/expanded-randomness.ts";
 import type { Experiment, Surroundings } from "./experiment.ts";
 import { whole } from "./figures.ts";
 import { describeLowerBound } from "./lower-bound-finding.ts";
-import { type Fit, fitSlope, mean, rootMeanSquare } from "./lower-bound-fit.ts";
+import { type Fit, fitSlope } from "./lower-bound-fit.ts";
 import { ONE_IN, runLedgers } from "./lower-bound-fleet.ts";
 import { wrapMarkdown } from "./wrap-markdown.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { brotliCompressSync, constants, deflateSync } from "node:zlib";
-import { oneBits } from "./view.ts";
+import { oneBits } from "../arithmetic/one-bits.ts";
 
 /** A number that somebody computes from all versions of a record that a disk kept, in the order they were written. */
 export type VersionDistinguisher = (versions: readonly Uint8Array[]) => number;

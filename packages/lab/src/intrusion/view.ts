@@ -1,3 +1,5 @@
+import { oneBits } from "../arithmetic/one-bits.ts";
+
 /** Something that was stored. */
 interface Version {
   /** Up to where its ciphertexts end. */
@@ -121,13 +123,6 @@ function endOf(bytes: Uint8Array, length: number): DataView {
 function countByte(stored: number, old: number): void {
   bytesOfLast[stored] = (bytesOfLast[stored] as number) + 1;
   bytesOfChanges[stored ^ old] = (bytesOfChanges[stored ^ old] as number) + 1;
-}
-
-/** How many of a word's 32 bits are set. */
-export function oneBits(word: number): number {
-  const pairs = word - ((word >>> 1) & 0x55555555);
-  const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
-  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
 /** How many of a word's four bytes are zero: those whose highest bit is clear, also after 127 is added to their other seven. */
