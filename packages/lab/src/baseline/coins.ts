@@ -8,7 +8,7 @@ const BUFFER_WORDS = 4096;
 /** Probabilities are multiples of 2⁻⁴⁰, as those of all mechanisms are. */
 const DIGITS = 40;
 
-/** Random words, fetched in blocks: experiments flip thousands of millions of coins. */
+/** Random words, fetched in blocks: experiments flip billions of coins. */
 export function createWords(random: Randomness): Coins {
   const words = new Uint32Array(BUFFER_WORDS);
   const bytes = new Uint8Array(words.buffer);
