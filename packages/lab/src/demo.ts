@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createTask, fetchRelease, fetchWindow } from "@lethe/analyst";
 import type { LetheError } from "@lethe/core/error";
-import type { Release, ReleaseOrWithheld, Task, WindowStatus } from "@lethe/core/message";
+import type { Release, Task } from "@lethe/core/message";
 import { type Lethe, openLethe } from "@lethe/device";
 import { openService, type Service } from "@lethe/server";
 import { pino } from "pino";
-import { createTask } from "./create-task.ts";
 import { type Demo, type DemoResult, resultOf } from "./demo-result.ts";
 import { happens } from "./fleet.ts";
 import { inParallel } from "./parallel/in-parallel.ts";
@@ -130,8 +130,7 @@ async function allReported(
   again: () => Promise<void>,
 ): Promise<void> {
   for (let tries = 0; tries < MOST_WAIT_MS / 100; tries++) {
-    const response = await fetch(`${url}/v1/tasks/${TASK.task}/windows/${window}`);
-    const { received } = (await response.json()) as WindowStatus;
+    const { received } = await fetchWindow(url, TASK.task, window);
     if (received >= devices) return;
     await sleep(100);
     await again();
@@ -141,12 +140,9 @@ async function allReported(
 /** Waits for it; the time of grace is over. */
 async function releaseOf({ url }: Service, window: number): Promise<Release> {
   for (let tries = 0; tries < MOST_WAIT_MS / 100; tries++) {
-    const response = await fetch(`${url}/v1/tasks/${TASK.task}/releases/${window}`);
-    if (response.status === 200) {
-      const release = (await response.json()) as ReleaseOrWithheld;
-      if (release.status === "released") return release;
-      throw new Error(`window ${window} was not released: ${release.status}`);
-    }
+    const release = await fetchRelease(url, TASK.task, window);
+    if (release?.status === "released") return release;
+    if (release) throw new Error(`window ${window} was not released: ${release.status}`);
     await sleep(100);
   }
   throw new Error(`window ${window} was not released in time`);

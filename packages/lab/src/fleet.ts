@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { fetchManifest } from "@lethe/analyst";
 import { LetheError } from "@lethe/core/error";
-import { type Manifest, parseManifest, parseSignedManifest, requireNoRedirect } from "@lethe/core/message";
+import { beginningOf, type Manifest, windowAt, windowSeconds } from "@lethe/core/message";
 import { type Randomness, randomnessFrom, uniformBelow } from "@lethe/core/randomness";
 import { type Lethe, openLethe } from "@lethe/device";
 import { inParallel } from "./parallel/in-parallel.ts";
@@ -32,31 +33,22 @@ export function happens(rate: number): boolean {
   return uniformBelow(random, 2 ** 32) < rate * 2 ** 32;
 }
 
-/** What a service says of a task, unchecked. */
-export async function fetchManifest(server: string, task: string): Promise<Manifest> {
-  const response = await fetch(`${server}/v1/tasks/${task}`, { redirect: "manual" });
-  requireNoRedirect(server, response);
-  if (!response.ok) throw new LetheError("unknown-task", `there is no task ${task} at ${server}`);
-  return parseManifest(parseSignedManifest(await response.text()).manifest);
-}
-
 /** With less than this left of a window, a fleet takes the next. */
 const LEAST_SECONDS_LEFT = 60;
 
 /** The window that is running, or the next if this one is about to end; and when it begins, Unix seconds. */
-export function windowFor({ ticks, tickSeconds }: Manifest): { number: number; from: number } {
-  const seconds = ticks * tickSeconds;
-  const number = Math.floor((Date.now() / 1000 + LEAST_SECONDS_LEFT) / seconds);
-  const next = Math.floor(Date.now() / 1000 / seconds) + 1;
-  return { number: Math.min(number, next), from: Math.min(number, next) * seconds };
+export function windowFor(manifest: Manifest): { number: number; from: number } {
+  const now = Date.now() / 1000;
+  const number = Math.min(windowAt(manifest, now + LEAST_SECONDS_LEFT), windowAt(manifest, now) + 1);
+  return { number, from: beginningOf(manifest, number) };
 }
 
 /** So many devices enrol in a moment. */
 const FEW = 20;
 
 /** Short windows, as services in development have them, begin before many devices have enrolled: these begin to enrol as soon as they may. */
-function secondsToWait({ ticks, tickSeconds }: Manifest, devices: number): number {
-  const seconds = ticks * tickSeconds;
+function secondsToWait(manifest: Manifest, devices: number): number {
+  const seconds = windowSeconds(manifest);
   return devices > FEW && seconds < LEAST_SECONDS_LEFT ? seconds - ((Date.now() / 1000) % seconds) : 0;
 }
 

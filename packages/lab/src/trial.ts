@@ -3,10 +3,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Release, ReleaseOrWithheld, Task } from "@lethe/core/message";
+import { createTask, fetchReleases } from "@lethe/analyst";
+import type { Release, Task } from "@lethe/core/message";
 import { openService, type Service } from "@lethe/server";
 import { pino } from "pino";
-import { createTask } from "./create-task.ts";
 import { trialFiles } from "./trial-page.ts";
 
 /** A service for one person and one page, to see an event of one's own in a release. */
@@ -51,6 +51,7 @@ const TASK: Task = {
 };
 const WINDOW_SECONDS = TASK.ticks * TASK.tickSeconds;
 const POLL_MS = 300;
+const MOST_RELEASES = 10;
 
 /** Takes the port first, then starts the service. Rejects with the system's error if the port cannot be had. */
 export async function openTrial({ port, sdk, onPreparing, onRelease }: TrialOptions): Promise<Trial> {
@@ -122,8 +123,7 @@ function watchReleases(server: string, onRelease: (release: Release) => void): N
     if (isAsking) return;
     isAsking = true;
     try {
-      const answer = await fetch(`${server}/v1/tasks/${TASK.task}/releases`);
-      const { releases } = (await answer.json()) as { releases: readonly ReleaseOrWithheld[] };
+      const releases = await fetchReleases(server, TASK.task, { limit: MOST_RELEASES });
       for (const release of releases.toReversed()) {
         if (release.window <= last) continue;
         last = release.window;

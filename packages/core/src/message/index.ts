@@ -1,3 +1,7 @@
+export type { CountedHistogramMetric, HistogramMetric } from "../statistic/histogram/histogram.ts";
+export type { MeanMetric } from "../statistic/mean/mean.ts";
+export type { CountedOccurrenceMetric, OccurrenceMetric } from "../statistic/occurrence/occurrence.ts";
+export type { Metric } from "../statistic/spec.ts";
 export { decodeBase64url, decodeBase64urlOf, encodeBase64url } from "./base64url.ts";
 export {
   DEVICE_BYTES,
@@ -37,19 +41,23 @@ export type {
   WindowStatus,
   Withheld,
 } from "./release.ts";
+export { parseRelease } from "./release-fields.ts";
 export { releasedMetrics, releasedPrivacy, type SummedStatistic } from "./released-metrics.ts";
 export { decodeReport, encodeReport, reportBytes } from "./report.ts";
 export { parseTask } from "./runnable.ts";
+export { SCHEMAS } from "./schemas.ts";
+export { resolved, schemeOf, statisticsOf, type Task, type TaskStatistic } from "./task.ts";
 export {
-  type CountedHistogramMetric,
-  type CountedOccurrenceMetric,
-  type HistogramMetric,
-  type MeanMetric,
-  type Metric,
-  type OccurrenceMetric,
-  resolved,
-  schemeOf,
-  statisticsOf,
-  type Task,
-  type TaskStatistic,
-} from "./task.ts";
+  beginningOf,
+  nextTick,
+  oldestInGrace,
+  phaseOf,
+  tickAt,
+  timesOf,
+  type WindowLength,
+  type WindowPhase,
+  type WindowTimes,
+  type WindowTiming,
+  windowAt,
+  windowSeconds,
+} from "./window-time.ts";

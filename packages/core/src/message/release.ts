@@ -1,3 +1,5 @@
+import type { StatisticName, StatisticTypes } from "../statistic/spec.ts";
+
 /** One figure with its error bars. */
 export interface Figure {
   /** Unbiased; may be negative or exceed the number of devices. */
@@ -9,6 +11,7 @@ export interface Figure {
   readonly consistent: number;
 }
 
+/** A figure of one of several categories. */
 export interface BucketFigure extends Figure {
   /** "0", "2–4", "5+". */
   readonly bucket: string;
@@ -25,10 +28,16 @@ interface ReleasedGuarantee {
   readonly bound: "exact" | "upper";
 }
 
+/** The statistics that have a figure for every category. */
+export type CategoryStatistic = {
+  [Name in StatisticName]: StatisticTypes[Name]["output"] extends "categories" ? Name : never;
+}[StatisticName];
+
+/** What is known of a metric: one figure, or one for every category. */
 export type ReleasedMetric = ReleasedGuarantee &
   (
-    | ({ readonly statistic: "occurrence" | "mean" } & Figure)
-    | { readonly statistic: "histogram"; readonly buckets: readonly BucketFigure[] }
+    | ({ readonly statistic: Exclude<StatisticName, CategoryStatistic> } & Figure)
+    | { readonly statistic: CategoryStatistic; readonly buckets: readonly BucketFigure[] }
   );
 
 /** How many requests were refused, by public reason. */
@@ -77,6 +86,7 @@ export interface Lost extends Outcome {
   readonly status: "lost";
 }
 
+/** What became of a window of one server. */
 export type ReleaseOrWithheld = Release | Withheld | Lost;
 
 /**
@@ -87,6 +97,7 @@ export type ReleaseOrWithheld = Release | Withheld | Lost;
  */
 export type WindowState = "not-open" | "open" | "grace" | "closed" | "released" | "not-enough" | "lost";
 
+/** How far a window is. */
 export interface WindowStatus {
   readonly task: string;
   readonly version: number;
