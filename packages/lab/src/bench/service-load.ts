@@ -8,7 +8,7 @@ import {
   parseEnrolment,
   type Task,
 } from "@lethe/core/message";
-import { windowFor } from "../fleet.ts";
+import { windowFor } from "../fleet/fleet.ts";
 import { inParallel } from "../parallel/in-parallel.ts";
 import type { Load, LoadResult } from "./load-client.ts";
 
