@@ -29,17 +29,19 @@ export { parseManifest, parseSignedManifest } from "./parse-manifest.ts";
 export { PROBLEMS, type Problem, problemOf } from "./problem.ts";
 export { isProblemCode, type ProblemCode } from "./problem-code.ts";
 export { type Redirecting, redirectTarget, requireNoRedirect } from "./redirect.ts";
-export type {
-  BucketFigure,
-  Figure,
-  Lost,
-  Refused,
-  Release,
-  ReleasedMetric,
-  ReleaseOrWithheld,
-  WindowState,
-  WindowStatus,
-  Withheld,
+export {
+  type BucketFigure,
+  type Figure,
+  figuresOf,
+  type LabelledFigure,
+  type Lost,
+  type Refused,
+  type Release,
+  type ReleasedMetric,
+  type ReleaseOrWithheld,
+  type WindowState,
+  type WindowStatus,
+  type Withheld,
 } from "./release.ts";
 export { parseRelease } from "./release-fields.ts";
 export { releasedMetrics, releasedPrivacy, type SummedStatistic } from "./released-metrics.ts";

@@ -24,6 +24,6 @@ export const MANIFEST_FIELDS: Fields<Manifest> = {
 
 /** The envelope of a manifest. */
 export const SIGNED_MANIFEST_FIELDS: Fields<SignedManifest> = {
-  manifest: described(text, "the manifest's text, JSON; the signature covers its UTF-8 bytes"),
+  manifest: described(text, "the text of a Manifest, JSON; the signature covers its UTF-8 bytes"),
   signature: described(base64url(SIGNATURE_BYTES), "Ed25519, base64url"),
 };

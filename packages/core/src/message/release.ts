@@ -40,6 +40,19 @@ export type ReleasedMetric = ReleasedGuarantee &
     | { readonly statistic: CategoryStatistic; readonly buckets: readonly BucketFigure[] }
   );
 
+/** A figure with what tells it from the others of its metric: a category, or nothing if it is the only one. */
+export interface LabelledFigure {
+  readonly label?: string;
+  readonly figure: Figure;
+}
+
+/** The figures of a metric in their order: one, or one for every category. */
+export function figuresOf(metric: ReleasedMetric): readonly LabelledFigure[] {
+  return "buckets" in metric
+    ? metric.buckets.map((figure) => ({ label: figure.bucket, figure }))
+    : [{ figure: metric }];
+}
+
 /** How many requests were refused, by public reason. */
 export type Refused = Readonly<Record<string, number>>;
 

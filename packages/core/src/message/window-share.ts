@@ -62,7 +62,7 @@ export function encodeSignedShare({ status, document, signature }: SignedShare):
 /** The fields of the envelope. */
 export const SIGNED_SHARE_FIELDS: Fields<SignedShare> = {
   status: oneOf("shared"),
-  document: described(text, "the text of this server's share, JSON; the signature covers its UTF-8 bytes"),
+  document: described(text, "the text of this server's WindowShare, JSON; the signature covers its UTF-8 bytes"),
   signature: base64url(SIGNATURE_BYTES),
 };
 

@@ -230,6 +230,6 @@ function within(path: string, field: string): string {
 }
 
 /** Throws the `RangeError` about a field: it is missing, or it must be something and is not. */
-export function refuse(path: string, must: string, value: unknown): never {
+function refuse(path: string, must: string, value: unknown): never {
   throw new RangeError(value === undefined ? `${path} is missing` : `${path} ${must}, not ${quote(value)}`);
 }

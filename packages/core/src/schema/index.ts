@@ -22,7 +22,6 @@ export {
   readFields,
   readMessage,
   record,
-  refuse,
   refuseUnknown,
   requireObject,
   schemaOfFields,

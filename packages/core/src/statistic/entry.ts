@@ -55,7 +55,7 @@ export interface TaskPart<Name extends StatisticName> {
 }
 
 /** How it runs. */
-export interface RunningPart<Name extends StatisticName> {
+interface RunningPart<Name extends StatisticName> {
   readonly oneServer: Readonly<Record<SchemeName, (spec: OneServerSpec<Name>) => Statistic>>;
   twoServers(spec: StatisticTypes[Name]["twoServers"]): TwoServerParts;
   /** Whose noise there can be with two servers; the first if nobody says. */

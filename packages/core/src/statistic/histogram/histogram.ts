@@ -29,7 +29,7 @@ export interface HistogramSpec extends CountSpec {
 }
 
 /** The same with the servers' noise. */
-export interface CountedHistogramSpec extends CountSpec {
+interface CountedHistogramSpec extends CountSpec {
   readonly noise: "servers";
   readonly edges: readonly number[];
   /** The standard deviation of a server's noise in every bucket, in devices. */

@@ -23,7 +23,7 @@ export interface MeanSpec extends CountSpec {
 }
 
 /** The same with the servers' noise. */
-export interface CountedMeanSpec extends CountSpec {
+interface CountedMeanSpec extends CountSpec {
   readonly noise: "servers";
   readonly limit: number;
   /** The standard deviation of a server's noise in the sum, in units of the limit. */

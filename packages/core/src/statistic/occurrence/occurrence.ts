@@ -11,7 +11,7 @@ export interface OccurrenceSpec extends WritesSpec {
 }
 
 /** The same with the servers' noise. */
-export interface CountedOccurrenceSpec extends WritesSpec {
+interface CountedOccurrenceSpec extends WritesSpec {
   readonly noise: "servers";
   /** The standard deviation of a server's noise, one for every metric, in devices. */
   readonly sigmas: readonly number[];
