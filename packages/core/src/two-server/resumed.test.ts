@@ -11,11 +11,11 @@ import {
   type WrappedReport,
   wrap,
 } from "../../test/two-server.ts";
-import { isSameBytes } from "../statistic/concatenation.ts";
+import { isSameBytes } from "../bytes.ts";
+import type { ServerRole } from "../sharing/shared-bit.ts";
+import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
 import { addAggregateShares } from "./aggregate-share.ts";
 import { type Aggregator, createAggregator, type KnownReport, prepareReport } from "./aggregator.ts";
-import { createTwoServerStatistic } from "./create-statistic.ts";
-import type { ServerRole } from "./shared-bit.ts";
 import { deriveWrappingKeys } from "./wrapping.ts";
 
 const occurrence = createTwoServerStatistic({ statistic: "occurrence", noise: "servers", ticks: 1, sigmas: [0.05] });
