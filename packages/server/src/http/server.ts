@@ -7,13 +7,14 @@
 
 import type { IncomingMessage } from "node:http";
 import { LetheError } from "@lethe/core/error";
-import { isProblemCode, type ProblemCode, problemOf } from "@lethe/core/message";
+import { type ProblemCode, problemOf } from "@lethe/core/message";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { isToken } from "../intake/token.ts";
 import { Unavailable } from "../storage/database.ts";
 import type { Metrics } from "./metrics.ts";
 import { limitPipelining } from "./pipelining.ts";
+import { refusalOf, sendOther, sendProblem } from "./problems.ts";
+import { bearerOf, checkBody, readParameters, requireAdmin } from "./request-checks.ts";
 import type { Route } from "./route.ts";
 
 /** What the HTTP server serves, and whom it reports to. */
@@ -41,8 +42,6 @@ const SILENCE_MS = 30_000;
 const MOST_DRAINED = 16_000_000;
 /** The same of what comes to a path that takes no body, or to none. */
 const MOST_IGNORED = 65_536;
-const RETRY_AFTER_SECONDS: Partial<Record<ProblemCode, number>> = { "rate-limited": 5, "no-keys-left": 1 };
-
 const UNAVAILABLE_RETRY_SECONDS = 5;
 
 /** The answer to what is not even HTTP. */
@@ -216,76 +215,6 @@ function addRoute(app: FastifyInstance, { adminToken, lookForTask }: HttpOptions
       return reply.type(type).send(answer.body);
     },
   });
-}
-
-function sendProblem(reply: FastifyReply, code: ProblemCode, detail: string): FastifyReply {
-  const problem = problemOf(code, detail);
-  const retryAfter = RETRY_AFTER_SECONDS[code];
-  if (retryAfter !== undefined) reply.header("retry-after", retryAfter);
-  if (code === "unauthorized") reply.header("www-authenticate", "Bearer");
-  return reply.code(problem.status).type("application/problem+json").send(JSON.stringify(problem));
-}
-
-/** Problems that are not in the table, as RFC 9457 has them. */
-function sendOther(reply: FastifyReply, problem: { title: string; status: number; detail: string }): FastifyReply {
-  return reply
-    .code(problem.status)
-    .type("application/problem+json")
-    .send(JSON.stringify({ type: "about:blank", ...problem }));
-}
-
-/** Our own errors, and what fastify finds wrong with a request, in terms of the one table. */
-function refusalOf(error: unknown): { code: ProblemCode; detail: string } | undefined {
-  if (error instanceof LetheError) {
-    return isProblemCode(error.code) ? { code: error.code, detail: error.message } : undefined;
-  }
-  const { code, statusCode = 500 } = error as { code?: string; statusCode?: number };
-  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return { code: "wrong-size", detail: "the body is too long" };
-  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return { code: "wrong-type", detail: "the body has no known type" };
-  return statusCode < 500 ? { code: "bad-encoding", detail: "the request cannot be read" } : undefined;
-}
-
-function readParameters(route: Route<unknown>, request: FastifyRequest): unknown {
-  const texts = { ...(request.query as Record<string, string>), ...(request.params as Record<string, string>) };
-  const read = route.parameters.safeParse(texts);
-  if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  const unknown = issue?.code === "unrecognized_keys" ? issue.keys[0] : undefined;
-  const detail =
-    unknown === undefined ? `${issue?.path.join(".")} is not of the right form` : "there is a parameter too many";
-  throw new LetheError("bad-encoding", detail);
-}
-
-/** Type and size, from the headers alone. */
-function checkBody({ body }: Route<unknown>, request: FastifyRequest, parameters: unknown): void {
-  const { "content-type": type, "content-length": length, "transfer-encoding": chunked } = request.headers;
-  const isThere = chunked !== undefined || Number(length ?? 0) > 0;
-  if (!body) {
-    if (isThere) throw new LetheError("wrong-size", "this request has no body");
-    return;
-  }
-  if (!isThere && body.type === "application/json" && body.optional) return;
-  if (type !== body.type && type?.split(";")[0]?.trim().toLowerCase() !== body.type) {
-    throw new LetheError("wrong-type", `the body is ${body.type}: say so in Content-Type`);
-  }
-  if ("bytes" in body) {
-    const bytes = body.bytes(parameters);
-    if (chunked !== undefined || Number(length) !== bytes) {
-      throw new LetheError("wrong-size", `the body has exactly ${bytes} bytes: say so in Content-Length`);
-    }
-  } else if (Number(length ?? 0) > body.most || (body.type === "application/octet-stream" && chunked !== undefined)) {
-    throw new LetheError("wrong-size", `the body has at most ${body.most} bytes`);
-  }
-}
-
-function bearerOf({ headers: { authorization } }: FastifyRequest): string | undefined {
-  return /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization ?? "")?.[1];
-}
-
-function requireAdmin(request: FastifyRequest, adminToken: string | undefined): void {
-  if (adminToken === undefined || !isToken(bearerOf(request), adminToken)) {
-    throw new LetheError("unauthorized", "this takes the admin token, as Authorization: Bearer");
-  }
 }
 
 function allowAnyOrigin(reply: FastifyReply): void {

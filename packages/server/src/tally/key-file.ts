@@ -1,11 +1,11 @@
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes } from "node:crypto";
-import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { type Secret, secret, stepWindowRatchet, WINDOW_SECRET_BYTES } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
-import { decodeBase64urlOf, encodeBase64url, encodeOperatorKey } from "@lethe/core/message";
-import { type Lock, replaceFile, takeLock } from "@lethe/files";
-import { z } from "zod";
+import { decodeBase64urlOf, encodeOperatorKey } from "@lethe/core/message";
+import { type Lock, takeLock } from "@lethe/files";
 import { whySystemRefused } from "../storage/disk-error.ts";
+import { type Content, load, save, versionOf } from "./key-file-content.ts";
 
 /**
  * All secrets of a tally, outside of the database and its backups: the operator's signing key, the ratchet, and the
@@ -32,21 +32,6 @@ export interface KeyFile {
   destroyWindow(task: string, window: number): void;
   /** Lets another process use the file. */
   close(): void;
-}
-
-const CONTENT = z.strictObject({
-  version: z.literal(1),
-  operator: z.string(),
-  chain: z.string(),
-  database: z.string().optional(),
-  windows: z.record(z.string(), z.string()),
-});
-
-interface Content {
-  readonly operator: Secret<Uint8Array>;
-  readonly chain: Secret<Uint8Array>;
-  readonly database: string | undefined;
-  readonly windows: ReadonlyMap<string, Secret<Uint8Array>>;
 }
 
 const fresh = (): Uint8Array => new Uint8Array(randomBytes(WINDOW_SECRET_BYTES));
@@ -184,12 +169,6 @@ function keepingKnown(loaded: Content, { operator, windows: known }: Content): C
   return { ...loaded, operator, windows: new Map([...loaded.windows].map(keep)) };
 }
 
-/** Another when the file was replaced, as far as the file system's clock tells. */
-function versionOf(path: string): string {
-  const { ino, mtimeNs, size } = statSync(path, { bigint: true });
-  return `${ino} ${mtimeNs} ${size}`;
-}
-
 function lockFor(path: string): Lock {
   try {
     const lock = takeLock(`${path}.lock`);
@@ -224,77 +203,4 @@ function ed25519(seed: Secret<Uint8Array>): KeyObject {
   const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
   der.fill(0);
   return key;
-}
-
-function load(path: string): Content {
-  if ((statSync(path).mode & 0o077) !== 0) {
-    throw new LetheError("bad-key-file", `others may read the key file ${path}: chmod 600 ${path}`);
-  }
-  try {
-    const { operator, chain, database, windows } = CONTENT.parse(JSON.parse(readWhole(path)));
-    const read = (text: string): Secret<Uint8Array> => secret(decodeBase64urlOf("a secret", WINDOW_SECRET_BYTES, text));
-    return {
-      operator: read(operator),
-      chain: read(chain),
-      database,
-      windows: new Map(Object.entries(windows).map(([name, text]) => [name, read(text)])),
-    };
-  } catch {
-    // The cause would quote what is in the file.
-    throw new LetheError(
-      "bad-key-file",
-      `the key file ${path} cannot be read: it is damaged or of another version; restore it, without it open windows are lost`,
-    );
-  }
-}
-
-/**
- * Reads the file. A process that replaces it overwrites the old one, so the text counts only if the file still has this
- * name afterwards.
- */
-function readWhole(path: string): string {
-  for (;;) {
-    const file = openSync(path, "r");
-    try {
-      const text = readFileSync(file, "utf8");
-      if (statSync(path, { bigint: true }).ino === fstatSync(file, { bigint: true }).ino) return text;
-    } finally {
-      closeSync(file);
-    }
-  }
-}
-
-/**
- * The new content is whole and on disk before it replaces the old, which is then overwritten as far as the disk allows.
- */
-function save(path: string, { operator, chain, database, windows }: Content, replaced?: string): void {
-  const write = (value: Secret<Uint8Array>): string => encodeBase64url(value.reveal());
-  const text = JSON.stringify({
-    version: 1,
-    operator: write(operator),
-    chain: write(chain),
-    ...(database !== undefined && { database }),
-    windows: Object.fromEntries([...windows].map(([name, value]) => [name, write(value)])),
-  } satisfies z.infer<typeof CONTENT>);
-  /** A process that stood still until another took its lock must not undo what that one did. */
-  const confirm = (unfinished: string): void => {
-    if (readFileSync(unfinished, "utf8") !== text)
-      throw new LetheError("bad-key-file", `the disk did not keep ${path}`);
-    if (replaced !== undefined && versionOf(path) !== replaced) {
-      throw new LetheError("bad-key-file", `another process changed the key file ${path} at the same time`);
-    }
-  };
-  const old = existsSync(path) ? openSync(path, "r+") : undefined;
-  try {
-    replaceFile(path, text, { durable: true, confirm });
-    if (old !== undefined) overwrite(old, " ".repeat(fstatSync(old).size));
-  } finally {
-    if (old !== undefined) closeSync(old);
-  }
-}
-
-/** `writeSync` may write a part and return how much; this writes everything or throws. */
-function overwrite(file: number, text: string): void {
-  writeFileSync(file, text);
-  fsyncSync(file);
 }
