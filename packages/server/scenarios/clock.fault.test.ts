@@ -112,7 +112,10 @@ async function expectLater(response: Response): Promise<void> {
   expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
 }
 
-/** For longer than a service with a right clock takes to release and erase, it does neither, and sends nobody away for good. */
+/**
+ * For longer than a service with a right clock takes to release and erase, it does neither, and sends nobody away for
+ * good.
+ */
 async function requireHeld(service: ServiceProcess, now: number, keyFile: string, held: Collecting): Promise<void> {
   const { task, window, devices } = held;
   const until = performance.now() + MOMENT_MS;

@@ -5,7 +5,9 @@ import { enrol, fetchTask, type KnownTask, reportFor, upload } from "../test/dev
 import { eventually } from "../test/eventually.ts";
 import { closeByHand, createTask, EXACT_TASK, startTestService, type TestService } from "../test/service.ts";
 
-/** What a release states about privacy stands on what the operator vouches for, and on nothing that a stranger can send. */
+/**
+ * What a release states about privacy stands on what the operator vouches for, and on nothing that a stranger can send.
+ */
 const TASK: Task = {
   ...EXACT_TASK,
   minimumDevices: 8,

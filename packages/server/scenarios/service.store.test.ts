@@ -247,7 +247,8 @@ it("the count of invalid reports begins with noise, which every window draws for
     return openTally(windowSecret, sealed, "sums").invalid;
   });
   keys.close();
-  // The likeliest value of the noise has probability tanh(ε/4) = 0.025: at most two values among 12 has less than 1e-12.
+  // The likeliest value of the noise has probability tanh(ε/4) = 0.025: at most two values among 12 has less than
+  // 1e-12.
   expect(new Set(begun).size).toBeGreaterThan(2);
 });
 

@@ -51,7 +51,7 @@ export async function takeTask(
     await removeUnusedTask(transaction, name, version, signed.manifest);
     const isAdded = await addTask(transaction, { name, version, fromWindow, ...signed });
     if (isAdded) {
-      // What devices have keys for stays under the version that it began with.
+      // Windows for which devices have keys stay under the version that they began with.
       if ((await nextUnusedWindow(transaction, name)) <= fromWindow) return;
       refuse(`the helper has later windows of ${name} than version ${version} begins with: was the leader restored?`);
     }

@@ -8,12 +8,12 @@ import { json, type Route, route, textOf } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import type { WindowLookup } from "./window-lookup.ts";
 
-/** What the operator can ask for. */
+/** What a process does for its operator. */
 export interface Admin {
   readonly createTask: (task: Task) => Promise<{ version: TaskVersion; isNew: boolean }>;
   /** Closes a window before its time. */
   readonly close: (window: WindowIdentity) => Promise<void>;
-  /** Of a helper. */
+  /** At a helper. */
   readonly agreements?: Agreements;
 }
 
@@ -21,7 +21,7 @@ export interface Admin {
 interface Agreements {
   /** The task as this helper will run it; undefined if it has agreed to another text of this version. */
   readonly add: (task: Task) => Promise<Task | undefined>;
-  /** Those to tasks that the leader has not made. */
+  /** The agreements to tasks that the leader has not made yet. */
   readonly open: () => Promise<readonly { readonly task: string; readonly version: number }[]>;
   /** False if there is none, or the leader has made the task. */
   readonly withdraw: (task: string, version: number) => Promise<boolean>;
@@ -29,7 +29,7 @@ interface Agreements {
 
 const MOST_TASK_BYTES = 1_000_000;
 
-/** What the operator asks, with the admin token. */
+/** The endpoints of the operator, which need the admin token. */
 export function adminRoutes(
   { database, tasks, clock }: ApiParts,
   admin: Admin,

@@ -26,14 +26,14 @@ interface Connection {
   bodyLeft: number;
   /** Node takes no more, because an answer or a body waits. */
   isPaused: boolean;
-  /** It has its turn later. */
+  /** It waits for its turn. */
   isWaiting: boolean;
 }
 
 /**
  * Reads of every connection only what its client may ask for now: the next piece of 512 bytes when every request of the
- * piece before is answered, and the answers have left. Bytes that are sent ahead stay in the socket, and TCP stops
- * the client. So a connection has about twenty requests in progress, however many its client sends, and a client that does
+ * piece before is answered, and the answers have left. Bytes that are sent ahead stay in the socket, and TCP stops the
+ * client. So a connection has about twenty requests in progress, however many its client sends, and a client that does
  * not read its answers is not read, either.
  *
  * With a `readable` listener, Node parses what `read(n)` returns and nothing else. Clients that send ahead take turns.
@@ -108,7 +108,8 @@ export function limitPipelining(server: Server): void {
       goOn(connection);
     });
   });
-  // With 30 seconds of silence: who asked nothing or does not read the answer goes, who waits for an answer stays.
+  // With 30 seconds of silence: clients that ask nothing or do not read the answer are cut off, clients that wait for
+  // an answer stay.
   server.on("timeout", (socket: Socket) => {
     const isOurTurn = (connections.get(socket)?.unanswered ?? 0) > 0 && socket.writableLength === 0;
     if (!isOurTurn) socket.destroy();

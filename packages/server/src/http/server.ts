@@ -28,9 +28,9 @@ export interface HttpOptions {
   readonly trustProxy: boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** For what a device asked of a window. */
+  /** Called for every refusal of what a device asked of a window. */
   readonly onRefused: (task: string, window: number, code: ProblemCode) => void;
-  /** A task that is not known may just have been made by another process. */
+  /** Looks for an unknown task, which another process may just have made. */
   readonly lookForTask: (task: string) => Promise<void> | undefined;
   /** How long a client may leave its answers unread, or ask nothing; by default 30 seconds. */
   readonly silenceMilliseconds?: number;
@@ -40,18 +40,18 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const SILENCE_MS = 30_000;
 /** A longer body that was refused is not read to its end: the connection closes. */
 const MOST_DRAINED = 16_000_000;
-/** The same of what comes to a path that takes no body, or to none. */
+/** The same for a request to a path that takes no body, or that does not exist. */
 const MOST_IGNORED = 65_536;
 const UNAVAILABLE_RETRY_SECONDS = 5;
 
-/** The answer to what is not even HTTP. */
+/** The answer to bytes that are not HTTP. */
 const UNREADABLE = ((): string => {
   const body = JSON.stringify(problemOf("bad-encoding", "the request cannot be read"));
   const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\nContent-Length: ${body.length}`;
   return `${head}\r\nConnection: close\r\n\r\n${body}`;
 })();
 
-/** What the checks before the body leave for those after. */
+/** The results of the checks before the body is read. */
 interface Checked {
   readonly route: Route<unknown>;
   parameters?: unknown;
@@ -131,9 +131,9 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     }
     options.metrics.refused(refusal.code);
     const { route, parameters } = request.checked ?? {};
-    // What devices ask of a window: to be enrolled, to report.
+    // Devices ask to be enrolled in a window, or report to it.
     if (route?.anyOrigin && isOfWindow(parameters)) options.onRefused(parameters.task, parameters.window, refusal.code);
-    // What is left of the body is read and dropped, but not without end.
+    // The rest of the body is read and dropped, but only up to a limit.
     if (!isShorter(request, MOST_DRAINED)) reply.header("connection", "close");
     return sendProblem(reply, refusal.code, refusal.detail);
   });
@@ -146,7 +146,7 @@ function readBytes(
   payload: IncomingMessage,
   done: (error: Error | null, body?: Uint8Array) => void,
 ): void {
-  // What comes to no path is not kept.
+  // The body of a request to an unknown path is not kept.
   if (!checked) {
     done(null);
     return;
@@ -157,7 +157,7 @@ function readBytes(
   payload.on("error", () => done(new LetheError("bad-encoding", "the request cannot be read")));
 }
 
-/** By its headers, which may leave its length open: then it has no end. */
+/** Whether a body is at most this long, by its headers; one of unknown length is not. */
 function isShorter({ headers }: FastifyRequest, bytes: number): boolean {
   return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) <= bytes;
 }

@@ -15,12 +15,12 @@ const JUST_NOW_MS = 250;
 /** Items that are committed in groups. */
 export interface GroupCommit<Item, Result> {
   readonly submit: (item: Item) => Promise<Result>;
-  /** Many came together, just now. */
+  /** Whether many items came together just now. */
   readonly isBusy: () => boolean;
 }
 
 /**
- * Collects what comes while a commit is under way and commits it together: under load many requests share one
+ * Collects the items that come while a commit is under way and commits it together: under load many requests share one
  * transaction, and a single one waits for nobody. `commit` gives a result for each item, in order.
  */
 export function createGroupCommit<Item, Result>(
@@ -52,7 +52,7 @@ export function createGroupCommit<Item, Result>(
 
   async function run(): Promise<void> {
     underWay++;
-    // What arrived in the same turn of the event loop goes together.
+    // Items that arrive in the same turn of the event loop go together.
     await new Promise((resolve) => setImmediate(resolve));
     while (mayCommit(underWay - 1)) {
       const group = takeGroup();

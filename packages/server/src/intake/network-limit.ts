@@ -16,7 +16,8 @@ const NAME_BYTES = 16;
 /** Limits how many devices a network enrols in a window. */
 export interface NetworkLimit {
   /**
-   * Counts a device of this network, or throws if that is one too many. What it returns takes the device back, once.
+   * Counts a device of this network, or throws if that is one too many. The function that it returns takes the device
+   * back, once.
    */
   readonly count: (window: WindowIdentity, address: string) => () => void;
   /** Drops the keys and counts of all windows that nobody can enrol in any more. */

@@ -19,7 +19,7 @@ export interface Upload {
   readonly body: Uint8Array;
 }
 
-/** `again`: these very bytes were there already. */
+/** What became of a report; `again` means that exactly these bytes were stored before. */
 export type Receipt = "stored" | "again";
 
 interface WindowArrival extends Arrival {
@@ -51,8 +51,8 @@ export function createUpload(database: Database): {
 }
 
 /**
- * As a rule every report is its device's first and comes with the right token: then one statement does it. Others are
- * looked into.
+ * As a rule every report is its device's first and comes with the right token: then one statement is enough. The
+ * others are checked one by one.
  */
 async function storeAll(database: Database, arrivals: readonly WindowArrival[]): Promise<Decided<Receipt>[]> {
   database.guard?.requireRoom(arrivals.reduce((sum, { body }) => sum + body.length, 0));
@@ -113,7 +113,7 @@ async function storeInWindow(
 
 const nameOf = (device: Uint8Array): string => Buffer.from(device).toString("latin1");
 
-/** Undefined if the report is to be stored. */
+/** The answer to a report that is not stored; undefined if it shall be stored. */
 function receiptWithoutStoring(sender: Sender | undefined, { tokenHash, body }: Arrival): Decided<Receipt> | undefined {
   if (!sender) return new LetheError("unknown-device", "this device is not enrolled in this window");
   if (!timingSafeEqual(sender.tokenHash, tokenHash)) {

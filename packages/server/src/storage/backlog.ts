@@ -4,11 +4,11 @@ import { countSpareDevices } from "./devices.ts";
 import type { TaskRegistry } from "./tasks.ts";
 import { unfinishedWindows } from "./windows.ts";
 
-/** What waits to be done, over all processes on a database. */
+/** The work that waits, of all processes on a database. */
 export interface Backlog {
   /** Reports that are stored and not counted yet. */
   readonly reports: number;
-  /** The fewest keys that lie ready for a window that takes devices. */
+  /** The number of keys in the pool of the open window that has fewest. */
   readonly keys: number;
   /** Windows that are past their closing time and not released. */
   readonly windows: number;

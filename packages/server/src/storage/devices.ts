@@ -1,7 +1,7 @@
 import { DEVICE_BYTES, SIGNATURE_BYTES } from "@lethe/core/message";
 import { pack, packedRows, type Queryable } from "./database.ts";
 
-/** A device id with keys, which nobody has yet. */
+/** An entry of the pool: a device id with keys, which no device has yet. */
 export interface SpareDevice {
   readonly device: Uint8Array;
   readonly publicKeys: Uint8Array;
@@ -11,7 +11,10 @@ export interface SpareDevice {
 /** The length of a stored hash of an upload token. */
 export const TOKEN_HASH_BYTES = 32;
 
-/** None if the window is closed: another may have released and erased it while these were made. */
+/**
+ * Adds entries to the pool, but none if the window is closed: another process may have released and erased it
+ * meanwhile.
+ */
 export async function addSpareDevices(
   database: Queryable,
   windowId: number,
@@ -51,7 +54,7 @@ export function lockSpareDevices(transaction: Queryable, windowId: number, most:
   );
 }
 
-/** These devices now have an owner each. The keys are not kept: only the owner needs them. */
+/** Notes that these entries have an owner each. Their keys are deleted, because only the owner needs them. */
 export async function handOutDevices(
   transaction: Queryable,
   windowId: number,

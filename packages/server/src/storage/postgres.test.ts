@@ -146,7 +146,8 @@ it("transactions that wait for each other are both done in the end, each once", 
       await transaction.query(add, [second]);
     });
   await Promise.all([addTo(1, 2), addTo(2, 1)]);
-  // The transaction that was rolled back may come back before the other goes on: then they wait for each other once more.
+  // The transaction that was rolled back may come back before the other goes on: then they wait for each other once
+  // more.
   expect(arrived.length).toBeGreaterThan(2);
   expect(await database.query("SELECT sum FROM sums")).toEqual([{ sum: 2 }, { sum: 2 }]);
 });

@@ -10,9 +10,9 @@ export interface Arrival {
 }
 
 /**
- * Stores those that come from an enrolled device with its own token, and are its first, if the window takes reports;
- * says which devices these are. One statement, so that in the common case it is the whole transaction. Devices are
- * looked up one by one: without statistics, which an embedded database does not gather, a join would read the whole
+ * Stores the reports that come from an enrolled device with its own token, and are its first, if the window takes
+ * reports; returns the devices of these. One statement, so that in the common case it is the whole transaction. Devices
+ * are looked up one by one: without statistics, which an embedded database does not gather, a join would read the whole
  * table.
  */
 export async function addReports(
@@ -48,7 +48,7 @@ export interface Sender {
   readonly body: Uint8Array | null;
 }
 
-/** By their place in the list; those not enrolled in this window are missing. */
+/** The senders by their place in the list; devices that are not enrolled in this window are missing. */
 export async function findSenders(
   transaction: Queryable,
   windowId: number,
@@ -88,7 +88,10 @@ export function leaseReports(
   );
 }
 
-/** Marks leased reports as counted and says how many they were: fewer if another has taken over the lease of some. */
+/**
+ * Marks leased reports as counted and returns their number: it is lower if another process has taken over the lease of
+ * some.
+ */
 export async function markCounted(
   transaction: Queryable,
   windowId: number,

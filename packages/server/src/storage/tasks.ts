@@ -38,7 +38,7 @@ export type TwoServerTask = Extract<TaskVersion, { mode: "two-server" }>;
 /** All tasks, in memory. They never change, and are few; new ones are found by `refresh`. */
 export interface TaskRegistry {
   refresh(): Promise<void>;
-  /** Looks whether another process has made this task; undefined if it is known. */
+  /** Looks whether another process has made this task; undefined if the task is known. */
   lookFor(name: string): Promise<void> | undefined;
   /** Names in order. */
   names(): readonly string[];
@@ -157,7 +157,7 @@ export function createTaskRegistry(
     );
   }
 
-  /** One that has not begun, so that it finds whatever was made before it was asked for. */
+  /** A look that has not begun yet, so that it finds every task that was made before it was asked for. */
   function lookSoon(): Promise<void> {
     nextLook ??= sleep(Math.max(0, lastLook + LOOKS_APART_MS - performance.now())).then(() => {
       nextLook = undefined;
@@ -167,7 +167,7 @@ export function createTaskRegistry(
   }
 
   return {
-    // Two at once would both add the same.
+    // Two at once would add the same task twice.
     refresh: () => inTurn(readNew),
     lookFor: (name) => (tasks.has(name) ? undefined : lookSoon()),
     byId: (id) => byId.get(id),
@@ -187,7 +187,7 @@ export function reportLayoutOf(task: Task): ReportLayout {
   return { mode: "one-server", layout, reportBytes: reportBytes(layout) };
 }
 
-/** What both operators agree about; the rest is the leader's to say. */
+/** The part of a manifest that both operators agree on; the leader decides the rest. */
 export function taskOf({ fromWindow, servers, ...task }: Manifest): Task {
   return task;
 }

@@ -38,12 +38,12 @@ export async function readWindow(
   return row;
 }
 
-/** Whether there is, or will be, something to open. */
+/** Whether the window still has, or will have, reports to open. */
 export function isUnreleased({ state }: WindowRow): boolean {
   return state === "collecting" || state === "closed";
 }
 
-/** The id of the new row. */
+/** Stores a new window, and returns its id. */
 export async function addWindow(
   transaction: Queryable,
   { taskId, name, number, commitment }: Pick<WindowRow, "taskId" | "name" | "number" | "commitment">,
@@ -55,7 +55,7 @@ export async function addWindow(
   return (row as { id: number }).id;
 }
 
-/** Beyond all that were made. */
+/** The first number beyond all windows that were made. */
 export async function nextUnusedWindow(database: Queryable, name: string): Promise<number> {
   const [row] = await database.query<{ next: number | null }>(
     "SELECT max(number) + 1 AS next FROM windows WHERE name = $1",
@@ -64,12 +64,12 @@ export async function nextUnusedWindow(database: Queryable, name: string): Promi
   return row?.next ?? 0;
 }
 
-/** What never changes about a window. */
+/** The part of a window that never changes. */
 export type WindowIdentity = Pick<WindowRow, "id" | "name" | "number" | "commitment">;
 
 const MOST_REMEMBERED = 1000;
 
-/** Finds windows as every upload must, and asks the database only the first time. */
+/** Finds windows for uploads, and asks the database only the first time. */
 export function createWindowFinder(
   database: Queryable,
 ): (name: string, number: number) => Promise<WindowIdentity | undefined> {
@@ -86,17 +86,17 @@ export function createWindowFinder(
   };
 }
 
-/** Those that are not erased yet, oldest first. */
+/** The windows that are not erased yet, oldest first. */
 export function unfinishedWindows(database: Queryable): Promise<WindowRow[]> {
   return database.query<WindowRow>(`SELECT ${COLUMNS} FROM windows WHERE NOT erased ORDER BY id`);
 }
 
-/** Until the transaction ends the window neither closes nor counts another's uploads. */
+/** Locks a window: until the transaction ends it neither closes nor receives reports of other transactions. */
 export async function lockWindow(transaction: Queryable, id: number): Promise<WindowRow> {
   return readWindow(transaction, id, "FOR NO KEY UPDATE");
 }
 
-/** The helper's commitment, once and for all: that which was noted first. */
+/** Stores the helper's commitment unless there is one, and returns the stored one: the first one counts. */
 export async function noteHelperCommitment(
   database: Queryable,
   id: number,
@@ -110,7 +110,7 @@ export async function noteHelperCommitment(
   return row?.noted;
 }
 
-/** Whether this closed it; a window closes once. */
+/** Closes a window. Returns whether this call did: a window closes once. */
 export async function closeWindow(database: Queryable, id: number): Promise<boolean> {
   const rows = await database.query(
     "UPDATE windows SET state = 'closed' WHERE id = $1 AND state = 'collecting' RETURNING id",

@@ -14,7 +14,7 @@ import { type Content, load, save, versionOf } from "./key-file-content.ts";
  */
 export interface KeyFile {
   readonly signingKey: KeyObject;
-  /** As devices pin it. */
+  /** The public key, as devices pin it. */
   readonly operatorKey: string;
   /** Undefined if it was never made, or is destroyed. */
   windowSecret(task: string, window: number): Secret<Uint8Array> | undefined;
@@ -24,7 +24,7 @@ export interface KeyFile {
   belongTo(database: string): void;
   /** The windows of which it holds secrets. */
   windows(): readonly { readonly task: string; readonly window: number }[];
-  /** Takes over what others changed; secrets that they destroyed are gone here, too. */
+  /** Takes over what other processes changed; secrets that they destroyed are wiped here, too. */
   refresh(): void;
   /** The secret of a window, made by one step of the ratchet if there is none; it is on disk when this returns. */
   openWindow(task: string, window: number): Secret<Uint8Array>;
@@ -38,8 +38,8 @@ const fresh = (): Uint8Array => new Uint8Array(randomBytes(WINDOW_SECRET_BYTES))
 const nameOf = (task: string, window: number): string => `${task}/${window}`;
 
 /**
- * Opens a key file, for this process alone, or for `severalProcesses` that all say so. One that is not there is made,
- * if that is wanted.
+ * Opens a key file for this process alone, or for `severalProcesses` that all open it this way. A missing file is
+ * created unless `create` is false.
  */
 export function openKeyFile(
   path: string,
@@ -67,7 +67,8 @@ export function openKeyFile(
 }
 
 /**
- * What a key file's operator key is; it is made if it is not there and that is wanted. A service may be using the file.
+ * The operator key of a key file, which is created if it is missing and `create` is true. A service may be using the
+ * file.
  */
 export function operatorKeyOf(path: string, { create }: { readonly create: boolean }): string {
   if (!existsSync(path)) openKeyFile(path, { create }).close();
@@ -96,7 +97,7 @@ function publicHalf(operator: Secret<Uint8Array>): Pick<KeyFile, "signingKey" | 
 function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
   let version = versionOf(path);
   let content = load(path);
-  /** On disk first: what cannot be written has not happened. */
+  /** Writes to disk first: if that fails, nothing has changed in memory either. */
   const replace = (next: Content): void => {
     save(path, next, version);
     version = versionOf(path);
@@ -157,7 +158,7 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
   };
 }
 
-/** Secrets that are in memory already are not there twice, so that wiping one leaves none. */
+/** Keeps every secret in memory once, so that wiping it leaves no copy. */
 function keepingKnown(loaded: Content, { operator, windows: known }: Content): Content {
   loaded.operator.reveal().fill(0);
   const keep = ([name, read]: [string, Secret<Uint8Array>]): [string, Secret<Uint8Array>] => {
@@ -189,7 +190,7 @@ function atStart(path: string, write: () => void): void {
   }
 }
 
-/** The cause is not kept: it may quote what was to be written. */
+/** The error for a file that cannot be written. The cause is not kept, because it may quote the content. */
 function unwritable(path: string, error: unknown): LetheError {
   const reason = whySystemRefused(error) ?? "is there such a folder, and is it yours?";
   return new LetheError("bad-key-file", `the key file ${path} cannot be made or changed: ${reason}`);

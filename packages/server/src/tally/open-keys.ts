@@ -7,14 +7,14 @@ import { claimDatabaseId, claimForOperator, findOperator } from "../storage/oper
 import { findWindow, isUnreleased } from "../storage/windows.ts";
 import { type KeyFile, openKeyFile } from "./key-file.ts";
 
-/** The key file, which must belong to the database; or to none, and then belongs to this one from now on. */
+/** Opens the key file, which must belong to this database, or to none: then it belongs to this one from now on. */
 export async function openKeys(
   database: Database,
   path: string,
   options: {
     /** Whether other processes use the key file, too: those on the same PostgreSQL database. */
     readonly severalProcesses: boolean;
-    /** The database is new though the key file belongs to another, which is given up. */
+    /** The database of this key file is lost, and this empty one takes its place. */
     readonly isNewDatabase: boolean;
   },
 ): Promise<KeyFile> {
@@ -37,7 +37,7 @@ export async function openKeys(
 
 const ID_BYTES = 16;
 
-/** The key file, and the id of the database, which belong together. */
+/** Opens the key file, and finds or makes the id of the database, in one transaction. */
 function claim(
   database: Database,
   path: string,
@@ -106,7 +106,7 @@ export function isSignedBy(operatorKey: string, { manifest, signature }: SignedM
   return verify(null, Buffer.from(manifest), publicKeyOf(operatorKey), signature);
 }
 
-/** The key that an operator key stands for. */
+/** The public key in an operator key. */
 function publicKeyOf(operatorKey: string): KeyObject {
   const x = Buffer.from(decodeOperatorKey(operatorKey)).toString("base64url");
   return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });

@@ -15,14 +15,14 @@ import {
 import { planTask, type TaskPlan } from "@lethe/core/plan";
 import { randomnessFrom, withBufferedRandomness } from "@lethe/core/randomness";
 
-/** Which window's secret, and which manifest's layout. */
+/** What a thread needs to know of a window: its secret, and the manifest, which has the layout. */
 export interface WindowKeys {
   readonly manifest: string;
   readonly window: number;
   readonly windowSecret: Uint8Array;
 }
 
-/** With a commitment to the secret, so that one that was destroyed meanwhile is noticed. */
+/** The same with a commitment to the secret, so that a thread notices a secret that was wiped meanwhile. */
 export interface CommittedKeys extends WindowKeys {
   readonly commitment: Uint8Array;
 }
@@ -40,7 +40,7 @@ export interface ReceivedReport {
   readonly body: Uint8Array;
 }
 
-/** The answers of a batch of reports, added up: one list a statistic. */
+/** The answers of a batch of reports, added up: one list per statistic. */
 export interface BatchSums {
   readonly sums: readonly (readonly number[])[];
   /** How many reports were invalid; never published without noise. */
@@ -93,7 +93,7 @@ export function issueKeys(
 
 /**
  * Opens reports and adds up their answers. A part that fails the check of its statistic counts there as a draw on "no
- * event" ("Invalid reports" in docs/threat-model.md); a report any part of which fails is counted as invalid.
+ * event" ("Invalid reports" in docs/threat-model.md); a report counts as invalid if any part fails.
  */
 export function openReports(
   { manifest: text, window, windowSecret }: WindowKeys,

@@ -14,7 +14,7 @@ import {
 } from "@lethe/core/two-server";
 import type { IssuedKeys, WindowKeys } from "./opening.ts";
 
-/** A server's half of a report, as it came. */
+/** A server's half of a report, as it was received. */
 export interface ReceivedHalf {
   readonly device: Uint8Array;
   readonly report: Uint8Array;

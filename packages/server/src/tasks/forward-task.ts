@@ -15,14 +15,14 @@ import {
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import type { CreatedTask } from "./create-task.ts";
 
-/** What an intake passes on. */
+/** A request to create a task, as a process without keys leaves it in the database. */
 interface Request {
   /** JSON. */
   readonly task: string;
   /** Where devices reach the process that was asked, if the operator has said so; and where it listens. */
   readonly url: string | null;
   readonly listens: string;
-  /** When, Unix seconds, and of which operator: good for nothing later or elsewhere. */
+  /** When it was asked, Unix seconds, and of which operator, so that nobody can replay it later or elsewhere. */
   readonly at: number;
   readonly operatorKey: string;
 }
@@ -33,9 +33,9 @@ type Answer =
 
 const PATIENCE_MS = 30_000;
 const POLL_MS = 100;
-/** How long another tally leaves a request to one that took it. */
+/** How long other processes leave a request to the one that took it. */
 const TAKEN_SECONDS = 10;
-/** How far the clocks of two processes may be apart, with the time that a request waits. */
+/** How old a request may be: the time that it waits, plus the difference of two clocks. */
 const MOST_AGE_SECONDS = 90;
 
 function macOf(adminToken: string, id: Uint8Array, request: string): Buffer {
@@ -43,7 +43,7 @@ function macOf(adminToken: string, id: Uint8Array, request: string): Buffer {
   return createHmac("sha256", adminToken).update(text).digest();
 }
 
-/** For a process without keys: leaves the task for a tally to sign, and waits for it. */
+/** In a process without keys: leaves the task for a tally to sign, and waits for the answer. */
 export async function forwardTask(
   { database, tasks, now }: { readonly database: Database; readonly tasks: TaskRegistry; readonly now: () => number },
   adminToken: string,
@@ -78,7 +78,7 @@ async function read(tasks: TaskRegistry, { task }: Task, found: string | undefin
   return { version: version as TaskVersion, isNew: answer.isNew };
 }
 
-/** What a tally needs to answer. */
+/** What a process needs to answer. */
 interface AnsweringParts {
   readonly database: Database;
   readonly now: () => number;
@@ -88,7 +88,7 @@ interface AnsweringParts {
   readonly createTask: (task: Task, address: Pick<Request, "url" | "listens">) => Promise<CreatedTask>;
 }
 
-/** For a tally: makes the tasks that were asked for elsewhere, if it was the admin who asked. */
+/** In a process with keys: creates the tasks that were asked for elsewhere, if the admin asked for them. */
 export async function answerRequests(parts: AnsweringParts): Promise<void> {
   for (;;) {
     const request = await takeTaskRequest(parts.database, TAKEN_SECONDS);
@@ -107,7 +107,7 @@ async function answerTo(
   }
   const request = JSON.parse(text) as Request;
   if (request.operatorKey !== operatorKey || Math.abs(now() - request.at) > MOST_AGE_SECONDS) {
-    return { code: "unauthorized", detail: "this was asked elsewhere, or long ago: are the clocks right?" };
+    return { code: "unauthorized", detail: "this request is for another operator, or too old: are the clocks right?" };
   }
   try {
     const { version, isNew } = await createTask(parseTask(request.task), request);
