@@ -25,6 +25,7 @@ const MOST_BYTES: Record<PackageName, number> = {
   files: 35_000,
   device: 360_000,
   server: 400_000,
+  analyst: 40_000,
   lab: 480_000,
   cli: 150_000,
 };
@@ -82,6 +83,7 @@ describe("the programs in the READMEs", () => {
       "core-ts",
       "device-js",
       "server-ts",
+      "analyst-js",
       "lab-ts",
     ]);
   });

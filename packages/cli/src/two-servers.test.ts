@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { assemble, fetchRelease, type ServerShare } from "@lethe/analyst";
 import type { Figure, Release } from "@lethe/core/message";
 import type { SignedShare } from "@lethe/core/two-server";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -19,9 +20,7 @@ import {
   simulateInTime,
   startService,
 } from "../test/lethe.ts";
-import { assemble } from "./collect-assemble.ts";
-import { peerOf } from "./peer.ts";
-import { fetchRelease, type Shared } from "./service-client.ts";
+import { peerOf } from "./serve/peer.ts";
 
 const SECRET = { LETHE_PEER_SECRET: "a secret of leader and helper, and of nobody else" };
 const TASK = {
@@ -145,7 +144,7 @@ describe("lethe serve --role leader and helper", () => {
     const KEY = keys.helper;
     const { LETHE_PEER_SECRET: secret } = SECRET;
     for (const [message, options, env] of [
-      ["--peer is missing: where the helper is", { role: "leader" }, secret],
+      ["--peer is missing: the address of the helper", { role: "leader" }, secret],
       ["--peer-key is missing: the helper's operator key", { role: "leader", peer: "http://127.0.0.1:1" }, secret],
       ["--peer-key is missing: the leader's operator key", { role: "helper" }, secret],
       ["is missing: set LETHE_PEER_SECRET", { role: "helper", peerKey: KEY }, undefined],
@@ -294,7 +293,7 @@ describe("lethe collect", () => {
     const { status, stdout, stderr } = collect("--helper-key", keys.helper);
     expect({ status, stderr }).toEqual({
       status: 0,
-      stderr: `note: the leader's key was not given, so the manifest's is believed: --leader-key ${keys.leader}\n`,
+      stderr: `note: you gave no --leader-key, so the manifest's key is believed: --leader-key ${keys.leader}\n`,
     });
     expect(stdout).toMatch(new RegExp(`^shared version 1, window ${window}: .* UTC, released `));
     expect(stdout).toMatch(/\ncrashed +occurrence .* \(δ 1e-6\) +[\d.]+ \(δ 1e-6\)\n/);
@@ -320,8 +319,8 @@ describe("lethe collect", () => {
       helperKey: keys.helper,
     };
     const shares = {
-      leader: ((await fetchRelease(servers.leader, "shared", window)) as Shared).signed,
-      helper: ((await fetchRelease(servers.helper, "shared", window)) as Shared).signed,
+      leader: ((await fetchRelease(servers.leader, "shared", window)) as ServerShare).signed,
+      helper: ((await fetchRelease(servers.helper, "shared", window)) as ServerShare).signed,
     };
     const withReports = (received: number): Promise<Release> => {
       const [leader, helper] = (["leader", "helper"] as const).map((side) => {
@@ -346,7 +345,7 @@ describe("lethe collect", () => {
 
   it("refuses other servers' shares, those that were changed, and those that do not belong together though both are signed", async () => {
     const shareOf = async (side: Side): Promise<SignedShare> =>
-      ((await fetchRelease(urlOf(side), "shared", window)) as Shared).signed;
+      ((await fetchRelease(urlOf(side), "shared", window)) as ServerShare).signed;
     const leader = await shareOf("leader");
     const helper = await shareOf("helper");
     const servers = {

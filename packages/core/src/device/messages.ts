@@ -5,6 +5,7 @@ import { DEVICE_BYTES } from "../message/device-keys.ts";
 import type { Enrolment, SignedPublicKeys } from "../message/enrolment.ts";
 import { type Manifest, SIGNATURE_BYTES, type SignedManifest } from "../message/manifest.ts";
 import { schemeOf } from "../message/task.ts";
+import { MODES, SCHEMES, STATISTICS } from "../statistic/names.ts";
 
 /**
  * What a device reads, in little code. The forms that a signature does not vouch for are checked in full; of what the operator has
@@ -28,7 +29,7 @@ export function readSignedManifest(json: string): SignedManifest {
   }));
 }
 
-const KNOWN = ["one-server", "two-server", "lattice", "elgamal", "occurrence", "histogram", "mean"];
+const KNOWN: readonly string[] = [...MODES, ...SCHEMES, ...STATISTICS];
 
 /** A manifest whose signature was checked. Whether its task can run shows when it is laid out. */
 export function readManifest(text: string): Manifest {

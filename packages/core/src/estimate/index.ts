@@ -7,3 +7,4 @@ export {
   estimateMean,
   normalEstimate,
 } from "./estimate.ts";
+export { bucketErrors, informationTheoreticError, responseError, Z95 } from "./standard-error.ts";

@@ -1,3 +1,7 @@
+export type { CountedHistogramMetric, HistogramMetric } from "../statistic/histogram/histogram.ts";
+export type { MeanMetric } from "../statistic/mean/mean.ts";
+export type { CountedOccurrenceMetric, OccurrenceMetric } from "../statistic/occurrence/occurrence.ts";
+export type { Metric } from "../statistic/spec.ts";
 export { decodeBase64url, decodeBase64urlOf, encodeBase64url } from "./base64url.ts";
 export {
   DEVICE_BYTES,
@@ -25,31 +29,37 @@ export { parseManifest, parseSignedManifest } from "./parse-manifest.ts";
 export { PROBLEMS, type Problem, problemOf } from "./problem.ts";
 export { isProblemCode, type ProblemCode } from "./problem-code.ts";
 export { type Redirecting, redirectTarget, requireNoRedirect } from "./redirect.ts";
-export type {
-  BucketFigure,
-  Figure,
-  Lost,
-  Refused,
-  Release,
-  ReleasedMetric,
-  ReleaseOrWithheld,
-  WindowState,
-  WindowStatus,
-  Withheld,
+export {
+  type BucketFigure,
+  type Figure,
+  figuresOf,
+  type LabelledFigure,
+  type Lost,
+  type Refused,
+  type Release,
+  type ReleasedMetric,
+  type ReleaseOrWithheld,
+  type WindowState,
+  type WindowStatus,
+  type Withheld,
 } from "./release.ts";
+export { parseRelease } from "./release-fields.ts";
 export { releasedMetrics, releasedPrivacy, type SummedStatistic } from "./released-metrics.ts";
 export { decodeReport, encodeReport, reportBytes } from "./report.ts";
 export { parseTask } from "./runnable.ts";
+export { SCHEMAS } from "./schemas.ts";
+export { resolved, schemeOf, statisticsOf, type Task, type TaskStatistic } from "./task.ts";
 export {
-  type CountedHistogramMetric,
-  type CountedOccurrenceMetric,
-  type HistogramMetric,
-  type MeanMetric,
-  type Metric,
-  type OccurrenceMetric,
-  resolved,
-  schemeOf,
-  statisticsOf,
-  type Task,
-  type TaskStatistic,
-} from "./task.ts";
+  beginningOf,
+  nextTick,
+  oldestInGrace,
+  phaseOf,
+  tickAt,
+  timesOf,
+  type WindowLength,
+  type WindowPhase,
+  type WindowTimes,
+  type WindowTiming,
+  windowAt,
+  windowSeconds,
+} from "./window-time.ts";

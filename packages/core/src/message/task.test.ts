@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LetheError } from "../error.ts";
-import { twoServerStatisticsOf } from "../two-server/task-layout.ts";
 import { parseTask, statisticsOf } from "./index.ts";
+import { twoServerStatisticsOf } from "./two-server-statistics.ts";
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type JsonObject = { [key: string]: Json };

@@ -33,12 +33,16 @@ export {
   noisedInvalidCount,
 } from "./accounting/invalid-count.ts";
 export {
+  CATEGORIES,
+  COUNT,
+  type Exposure,
   serverNoise,
   serverNoiseBound,
   serverNoiseCharge,
   serverNoiseDelta,
   serverNoiseEpsilon,
   serverNoiseSigma,
+  sumUpTo,
   type TrulyAnswered,
 } from "./accounting/server-noise.ts";
 export {

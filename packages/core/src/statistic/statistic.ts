@@ -61,8 +61,8 @@ export function readOrDraw<Opened>(
 
 /** What is done with the answers of all devices, whichever scheme carried them. */
 export interface ServerEstimates {
-  /** What one device's answers to one metric cost it, in the local model; of several metrics the most. */
-  localEpsilon(): number;
+  /** What one device's answers to one metric cost it, in the local model; of several metrics the most. If the noise is Gaussian, at δ. */
+  localEpsilon(delta?: number): number;
   readonly mechanism: string;
   /** One estimate for each answer, from the answers of all devices added up. */
   estimate(sums: readonly number[], devices: number): Estimate[];
@@ -70,13 +70,15 @@ export interface ServerEstimates {
   consistent(estimates: readonly number[], devices: number): number[];
 }
 
+/** The δ at which a local ε is stated that has one. */
+export const MEAN_DELTA = 1e-6;
+
+/** What the server reads in one report. */
 export interface OpenedReport {
   /** For the tally's eyes only. */
   readonly valid: boolean;
   readonly answers: readonly number[];
 }
-
-export { requireWhole } from "../error.ts";
 
 /** Looks at all of these 32-bit integers, wherever one is no bit. */
 export function areBits(values: readonly number[]): boolean {

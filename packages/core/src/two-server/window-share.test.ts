@@ -1,8 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { random, randomBytes } from "../../test/two-server.ts";
 import { encodeManifest, manifestHash, parseManifest, parseTask } from "../message/index.ts";
+import {
+  encodeSignedShare,
+  encodeWindowShare,
+  parseSignedShare,
+  parseWindowShare,
+  type WindowShare,
+} from "../message/window-share.ts";
 import { planTask } from "../plan/index.ts";
 import { createAggregateShare } from "./aggregate-share.ts";
+import { assembleRelease } from "./assemble-release.ts";
 import {
   decodeShareKeys,
   decodeTwoServerReport,
@@ -11,14 +19,6 @@ import {
   twoServerReportBytes,
 } from "./messages.ts";
 import { halfBytes, twoServerLayoutOf } from "./task-layout.ts";
-import {
-  assembleRelease,
-  encodeSignedShare,
-  encodeWindowShare,
-  parseSignedShare,
-  parseWindowShare,
-  type WindowShare,
-} from "./window-share.ts";
 import { WRAPPING_BYTES } from "./wrapping.ts";
 
 const TASK = parseTask(
