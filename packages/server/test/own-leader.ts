@@ -95,7 +95,7 @@ export async function leadAlone(
     },
     entry: async (device, events = [], id) => {
       const body = await sharedReport(task, window, device, events, id);
-      const { report, leader, helper: half } = decodeTwoServerReport(task.layout, task.hash, body);
+      const { reportId: report, leader, helper: half } = decodeTwoServerReport(task.layout, task.hash, body);
       const [prepared] = await prepareShares(keys(), "leader", verifyKey, [
         { device: device.id, report, half: leader },
       ]);

@@ -238,8 +238,8 @@ function startDevices(
 async function requireTruth(servers: Servers, task: SharedTask, sent: readonly Sent[]): Promise<void> {
   const digests = sent
     .map(({ device, body }) => {
-      const { report, helper } = decodeTwoServerReport(task.layout, task.hash, body);
-      return { device: Buffer.from(device.id), digest: digestOf(device.id, report, helper) };
+      const { reportId, helper } = decodeTwoServerReport(task.layout, task.hash, body);
+      return { device: Buffer.from(device.id), digest: digestOf(device.id, reportId, helper) };
     })
     .toSorted((a, b) => Buffer.compare(a.device, b.device));
   const hash = createHash("sha256");
