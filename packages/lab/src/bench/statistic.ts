@@ -1,6 +1,13 @@
 import { type DeviceKeyContext, secret } from "@lethe/core/encryption";
 import { randomnessFrom } from "@lethe/core/randomness";
-import { createStatistic, type Recorder, type SchemeName, type StatisticSpec } from "@lethe/core/statistic";
+import {
+  createStatistic,
+  type Recorder,
+  SCHEME_TABLE,
+  SCHEMES,
+  type SchemeName,
+  type StatisticSpec,
+} from "@lethe/core/statistic";
 import { type Measurement, microsecondsAfter } from "./stopwatch.ts";
 
 const random = randomnessFrom(globalThis.crypto);
@@ -12,7 +19,8 @@ const HIDES = 1000;
 const ROTATIONS = { ticks: TICKS, hides: 0, eventsPerTick: 1 } as const;
 
 type Spec = readonly [name: string, spec: (scheme: SchemeName) => StatisticSpec];
-const writesOn = (scheme: SchemeName) => (scheme === "lattice" ? ROTATIONS : { ticks: TICKS, hides: HIDES });
+const writesOn = (scheme: SchemeName) =>
+  SCHEME_TABLE[scheme].hasLimitedRoom ? ROTATIONS : { ticks: TICKS, hides: HIDES };
 const SPECS: readonly Spec[] = [
   [
     "1,000 counters",
@@ -30,7 +38,7 @@ const SPECS: readonly Spec[] = [
  * histograms and means on lattices, which have no room for these.
  */
 export function benchStatistics(unit: () => number, report: (row: Measurement) => void): void {
-  for (const scheme of ["lattice", "elgamal"] as const) {
+  for (const scheme of SCHEMES) {
     for (const [name, spec] of SPECS) benchStatistic(scheme, name, spec(scheme), unit, report);
   }
 }
@@ -68,7 +76,7 @@ function benchStatistic(
   time("record", write, () => recorder.record());
   time("write (two encryptions)", () => undefined, write);
   // As a device that was always on and never closed: all page hides are missing. ElGamal has none to add.
-  if (scheme === "lattice") while (writes < spec.ticks) write();
+  if (SCHEME_TABLE[scheme].hasLimitedRoom) while (writes < spec.ticks) write();
   time("seal", start, (fresh) => fresh.seal(stored));
   const sealed = start().seal(stored);
   time(

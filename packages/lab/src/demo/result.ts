@@ -1,4 +1,4 @@
-import type { Release, Task } from "@lethe/core/message";
+import { figuresOf, type Release, type Task } from "@lethe/core/message";
 import type { Truth } from "../fleet/truth.ts";
 
 /** One figure: a metric, or one bucket of it. */
@@ -54,7 +54,7 @@ export function resultOf(
 function rowsOf(metrics: Release["metrics"], truths: readonly Truth[]): DemoRow[] {
   return truths.flatMap(({ name, bucket, truth }) => {
     const metric = metrics.find((each) => each.name === name);
-    const figure = metric?.statistic === "histogram" ? metric.buckets.find((each) => each.bucket === bucket) : metric;
+    const figure = metric && figuresOf(metric).find(({ label }) => label === bucket)?.figure;
     if (!metric || !figure) return [];
     const { estimate, standardError, interval } = figure;
     const place = { name, statistic: metric.statistic, ...(bucket !== undefined && { bucket }) };

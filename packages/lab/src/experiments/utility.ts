@@ -1,3 +1,4 @@
+import type { SchemeName, StatisticName } from "@lethe/core/statistic";
 import { expandedRandomness } from "../randomness/expanded-randomness.ts";
 import { type UtilityCase, utilityCases } from "../utility/cases.ts";
 import { type Comparison, compare } from "../utility/errors.ts";
@@ -21,11 +22,11 @@ export interface UtilitySize {
 
 /** One way to count, with its measured error beside theory. */
 export interface UtilityRow extends Comparison {
-  readonly statistic: "occurrence" | "histogram" | "mean";
+  readonly statistic: StatisticName;
   readonly mode: "one-server" | "two-server" | "none";
   /** Who adds the noise. */
   readonly noise: "device" | "servers";
-  readonly scheme: "lattice" | "elgamal" | "none";
+  readonly scheme: SchemeName | "none";
   readonly mechanism: string;
   /** In each run. */
   readonly devices: number;
@@ -67,10 +68,16 @@ export async function runUtility(
   return { rows, paper };
 }
 
+/** Roughly how many milliseconds a device takes with one server. */
+const ONE_SERVER_WORK: Readonly<Record<SchemeName, (metrics: number) => number>> = {
+  lattice: () => 2,
+  elgamal: (metrics) => (metrics > 1 ? 6 * metrics : 25),
+};
+
 /** Roughly how many milliseconds a window takes. */
 function workOf({ spec, devices, metrics }: UtilityCase): number {
   if ("two" in spec) return devices * (metrics > 1 ? 16 * metrics : 70);
-  return devices * (spec.scheme === "lattice" ? 2 : metrics > 1 ? 6 * metrics : 25);
+  return devices * ONE_SERVER_WORK[spec.scheme](metrics);
 }
 
 function nameOf({ spec }: UtilityCase): Pick<UtilityRow, "statistic" | "mode" | "noise" | "scheme"> {

@@ -1,4 +1,5 @@
 import { type MetricPlan, planMetric, type Question } from "@lethe/core/plan";
+import { entryOf } from "@lethe/core/statistic";
 import type { Plot, Point } from "./index.ts";
 
 /** From a hundred devices to a thousand million, three to a decade. */
@@ -20,11 +21,11 @@ export function errorByDevices<Q extends Question>(
   const line = (error: (plan: (typeof plans)[number]) => number): Point[] =>
     plans.map((entry) => [entry.devices, error(entry)]);
   const { goal, statistic, ticks } = question;
-  const what = statistic === "mean" ? "of the mean" : statistic === "histogram" ? "of an empty bucket" : "of a count";
+  const { emptyFigure, unit } = entryOf(statistic).words;
   return {
-    title: `Standard error ${what}, ${describeGoal(question)}`,
+    title: `Standard error of ${emptyFigure}, ${describeGoal(question)}`,
     x: { label: "devices", scale: "log" },
-    y: { label: statistic === "mean" ? "standard error" : "standard error, in devices", scale: "log" },
+    y: { label: unit === "" ? "standard error" : `standard error, in ${unit}`, scale: "log" },
     lines: [
       { name: "Lethe", points: line(({ plan }) => plan.standardError) },
       {

@@ -1,6 +1,12 @@
 import { serverNoiseSigma } from "@lethe/core/privacy";
-import type { HistogramMechanismName, SchemeName, StatisticSpec } from "@lethe/core/statistic";
-import { MEAN_DELTA } from "@lethe/core/statistic";
+import {
+  entryOf,
+  type HistogramMechanismName,
+  MEAN_DELTA,
+  type SchemeName,
+  type StatisticName,
+  type StatisticSpec,
+} from "@lethe/core/statistic";
 import type { TwoServerSpec } from "@lethe/core/two-server";
 
 /** One way to count, with real keys and reports, and how often it is tried. */
@@ -72,8 +78,8 @@ function twoServerCases(times: (windows: number) => number): UtilityCase[] {
     windows: times(windows),
     metrics,
   });
-  const sigma = (statistic: "occurrence" | "histogram" | "mean"): number =>
-    serverNoiseSigma({ statistic, limit: LIMIT }, LOCAL_EPSILON, MEAN_DELTA);
+  const sigma = (statistic: StatisticName): number =>
+    serverNoiseSigma(entryOf(statistic).plan.exposure({ limit: LIMIT }), LOCAL_EPSILON, MEAN_DELTA);
   const noise = "servers" as const;
   const sigmas = new Array<number>(20).fill(sigma("occurrence"));
   return [

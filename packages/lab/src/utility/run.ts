@@ -1,8 +1,9 @@
 import type { Randomness } from "@lethe/core/randomness";
-import { bucketOf, type Recorder, type StatisticSpec } from "@lethe/core/statistic";
+import type { Recorder, StatisticSpec } from "@lethe/core/statistic";
 import type { TwoServerSpec } from "@lethe/core/two-server";
 import { bytesFrom } from "../randomness/bytes-from.ts";
 import { oneServer, type SimulatedServers, twoServers } from "../simulate/servers.ts";
+import { trueFigures } from "../simulate/true-figures.ts";
 import { EVENTS_PER_TICK, TICKS, type UtilityCase } from "./cases.ts";
 import { type Errors, statedAt } from "./errors.ts";
 
@@ -90,10 +91,5 @@ function countOf(device: number, metric: number): number {
 /** Of a window: a count for each metric or bucket, or a mean. */
 function truthOf(spec: StatisticSpec | TwoServerSpec, devices: number, metrics: number): number[] {
   const counts = (metric: number): number[] => Array.from({ length: devices }, (_, device) => countOf(device, metric));
-  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-  if (spec.statistic === "occurrence") {
-    return Array.from({ length: metrics }, (_, metric) => counts(metric).filter((count) => count > 0).length);
-  }
-  if (spec.statistic === "mean") return [sum(counts(0).map((count) => Math.min(count, spec.limit))) / devices];
-  return spec.edges.map((_, bucket) => counts(0).filter((count) => bucketOf(spec.edges, count) === bucket).length);
+  return Array.from({ length: metrics }, (_, metric) => trueFigures(spec, counts(metric))).flat();
 }
