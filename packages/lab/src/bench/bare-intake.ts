@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import { Pool } from "pg";
 
 /**
- * The least that takes reports over HTTP and answers after they are in a database: all that comes while a batch is being inserted
- * is the next batch. It checks nothing. Sends its port to its parent.
+ * The least that takes reports over HTTP and answers after they are in a database: all that comes while a batch is
+ * being inserted is the next batch. It checks nothing. Sends its port to its parent.
  */
 const MOST_TOGETHER = 256;
 /** All bytes of a batch in two values, which are never turned into text: the fastest way that we know. */

@@ -15,8 +15,8 @@ import type { Measurement } from "./stopwatch.ts";
 const MOST_PROCESSES = 3;
 
 /**
- * Several processes on one PostgreSQL server, beside the least that does the same over HTTP. Uploads are measured while no tally
- * runs, and counting while nobody uploads: in production they would not share processors.
+ * Several processes on one PostgreSQL server, beside the least that does the same over HTTP. Uploads are measured while
+ * no tally runs, and counting while nobody uploads: in production they would not share processors.
  */
 export async function benchCluster(size: LoadSize, report: (row: Measurement) => void): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "lethe-bench-"));

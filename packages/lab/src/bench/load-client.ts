@@ -1,8 +1,9 @@
 import { connect, type Socket } from "node:net";
 
 /**
- * What a client process sends. The client costs little beside the server that it loads: it prepares all requests, and sends them
- * over raw connections that stay open, one request at a time on each. Its parent sends a `Load`; it answers with a `LoadResult`.
+ * What a client process sends. The client costs little beside the server that it loads: it prepares all requests, and
+ * sends them over raw connections that stay open, one request at a time on each. Its parent sends a `Load`; it answers
+ * with a `LoadResult`.
  */
 export interface Load {
   /** The ports of the processes that share the load. */

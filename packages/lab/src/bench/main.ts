@@ -1,7 +1,8 @@
 /**
- * `npm run bench`: times of the mathematics and of the service, beside the least that the same work could take. A file per
- * subject; `stopwatch.ts` times functions, `start-service.ts` starts the service in other processes, and `service-load.ts` sends
- * it reports. Not part of the package. Imports everything below it: core, the service, `simulate`, `fleet`.
+ * `npm run bench`: times of the mathematics and of the service, beside the least that the same work could take. A file
+ * per subject; `stopwatch.ts` times functions, `start-service.ts` starts the service in other processes, and
+ * `service-load.ts` sends it reports. Not part of the package. Imports everything below it: core, the service,
+ * `simulate`, `fleet`.
  */
 import { cpus } from "node:os";
 import { benchCluster } from "./cluster.ts";

@@ -16,7 +16,10 @@ import { type Measurement, microseconds } from "./stopwatch.ts";
 
 const random = randomnessFrom(globalThis.crypto);
 
-/** Uploads to the whole service, which commits before it answers, beside the bare parts that bound it. Medians over the rounds. */
+/**
+ * Uploads to the whole service, which commits before it answers, beside the bare parts that bound it. Medians over the
+ * rounds.
+ */
 export async function benchService(
   { uploads: each, rounds: count, warmUp }: LoadSize,
   report: (row: Measurement) => void,

@@ -34,8 +34,8 @@ const SPECS: readonly Spec[] = [
 ];
 
 /**
- * A device's write and seal, and the server's opening, for each scheme and statistic, with 288 ticks and 1,000 page hides.
- * Histograms and means on lattices have no page hides, because there is no room for them.
+ * A device's write and seal, and the server's opening, for each scheme and statistic, with 288 ticks and 1,000 page
+ * hides. Histograms and means on lattices have no page hides, because there is no room for them.
  */
 export function benchStatistics(unit: () => number, report: (row: Measurement) => void): void {
   for (const scheme of SCHEMES) {

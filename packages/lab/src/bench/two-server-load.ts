@@ -40,7 +40,9 @@ function taskOf(metrics: number): Task {
   };
 }
 
-/** How many reports a leader and a helper, two processes, verify and count per second, and how many bytes they exchange. */
+/**
+ * How many reports a leader and a helper, two processes, verify and count per second, and how many bytes they exchange.
+ */
 export async function benchTwoServerLoad(
   reports: Readonly<Record<1 | 20, number>>,
   report: (row: Measurement) => void,

@@ -1,7 +1,8 @@
 /**
- * The demonstration behind `lethe demo`: a service and devices with the SDK, over HTTP, and what happened beside what was
- * released. `demo.ts` runs one server in this process, `two-servers.ts` runs a leader and a helper as processes, `result.ts` is
- * what both return. Imports core, the SDK, the service, the analyst's client, `fleet`, `parallel` and `processes`.
+ * The demonstration behind `lethe demo`: a service and devices with the SDK, over HTTP, and what happened beside what
+ * was released. `demo.ts` runs one server in this process, `two-servers.ts` runs a leader and a helper as processes,
+ * `result.ts` is what both return. Imports core, the SDK, the service, the analyst's client, `fleet`, `parallel` and
+ * `processes`.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +24,9 @@ export { openTwoServerDemo, type TwoServerDemoOptions } from "./two-servers.ts";
 
 const DEVICES = 200;
 const MINIMUM_DEVICES = 100;
-/** Schemes and page hides are the defaults of a task. With ElGamal a write takes about 20 ms, so ticks are few and long. */
+/**
+ * Schemes and page hides are the defaults of a task. With ElGamal a write takes about 20 ms, so ticks are few and long.
+ */
 const TASK: Task = {
   version: 1,
   task: "editor-health",
@@ -47,8 +50,8 @@ const MOST_WAIT_MS = 60_000;
 const TOKEN = crypto.randomUUID();
 
 /**
- * Starts the service with the embedded database. Each window runs a few hundred devices, each with the SDK, over HTTP, by a
- * simulated clock.
+ * Starts the service with the embedded database. Each window runs a few hundred devices, each with the SDK, over HTTP,
+ * by a simulated clock.
  */
 export async function openDemo({ devices = DEVICES }: { readonly devices?: number } = {}): Promise<Demo> {
   const folder = mkdtempSync(join(tmpdir(), "lethe-demo-"));

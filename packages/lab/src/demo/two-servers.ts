@@ -41,8 +41,8 @@ const TASK: Task = {
 const RATE = 0.2;
 
 /**
- * Starts leader and helper as processes, each with its own store, keys and token. Each window runs some dozens of devices, each
- * with the SDK, over HTTP.
+ * Starts leader and helper as processes, each with its own store, keys and token. Each window runs some dozens of
+ * devices, each with the SDK, over HTTP.
  */
 export async function openTwoServerDemo({ command, devices = DEVICES, signal }: TwoServerDemoOptions): Promise<Demo> {
   const folder = mkdtempSync(join(tmpdir(), "lethe-demo-"));
@@ -102,8 +102,8 @@ interface Pair {
 }
 
 /**
- * Sets the two servers up as two operators would. Each knows the other's key, and both know one secret; the helper's operator
- * agrees to the task, the leader's operator creates it.
+ * Sets the two servers up as two operators would. Each knows the other's key, and both know one secret; the helper's
+ * operator agrees to the task, the leader's operator creates it.
  */
 async function startPair(processes: LetheProcesses, folder: string, devices: number): Promise<Pair> {
   const secret = randomBytes(32).toString("base64url");

@@ -1,7 +1,7 @@
 /**
- * A fleet of devices with the SDK against a running service: `lethe simulate --server`, and the demonstration with two servers.
- * `truth.ts` computes the figures that a release should come near to. Imports core, the SDK, the analyst's client, `parallel` and
- * `simulate`. Start with `runFleet`.
+ * A fleet of devices with the SDK against a running service: `lethe simulate --server`, and the demonstration with two
+ * servers. `truth.ts` computes the figures that a release should come near to. Imports core, the SDK, the analyst's
+ * client, `parallel` and `simulate`. Start with `runFleet`.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fetchManifest } from "@lethe/analyst";
@@ -53,7 +53,10 @@ export function windowFor(manifest: Manifest): { number: number; from: number } 
 /** This many devices enrol in well under a second. */
 const FEW = 20;
 
-/** In the short windows of a service in development, many devices start to enrol at the beginning of a window, to be in time. */
+/**
+ * In the short windows of a service in development, many devices start to enrol at the beginning of a window, to be in
+ * time.
+ */
 function secondsToWait(manifest: Manifest, devices: number): number {
   const seconds = windowSeconds(manifest);
   return devices > FEW && seconds < LEAST_SECONDS_LEFT ? seconds - ((Date.now() / 1000) % seconds) : 0;
@@ -62,9 +65,9 @@ function secondsToWait(manifest: Manifest, devices: number): number {
 const MOST_TRIES = 20;
 
 /**
- * Runs devices with the SDK through one window. They enrol over HTTP in the running window or the next one, live through it on
- * their own fast clocks, and report once it has begun. They skip writes as long as all events fit between two writes. Events are
- * drawn at random, and the true figures are returned, to compare a release with.
+ * Runs devices with the SDK through one window. They enrol over HTTP in the running window or the next one, live
+ * through it on their own fast clocks, and report once it has begun. They skip writes as long as all events fit between
+ * two writes. Events are drawn at random, and the true figures are returned, to compare a release with.
  */
 export async function runFleet(
   { server, task, devices, rate, operatorKey, helperKey }: FleetOptions,
@@ -110,8 +113,8 @@ export async function runFleet(
 }
 
 /**
- * After how many ticks a device of the fleet writes. A metric has at most one event in a tick. Where events have no limit the
- * device writes at the end of the window only, because an ElGamal write takes some ten milliseconds.
+ * After how many ticks a device of the fleet writes. A metric has at most one event in a tick. Where events have no
+ * limit the device writes at the end of the window only, because an ElGamal write takes some ten milliseconds.
  */
 function ticksTogether({ ticks, metrics }: Manifest): number {
   const limits = metrics.flatMap((metric) => ("eventsPerTick" in metric && metric.eventsPerTick) || []);

@@ -8,7 +8,10 @@ import type { Sample } from "./logistic-regression.ts";
 import { sdkMaker } from "./sdk.ts";
 import { deviceMaker, type Subject } from "./subjects.ts";
 
-/** Whose devices are played against: the real state machines, the SDK around one of them, or a small ledger with a fault or without. */
+/**
+ * Whose devices are played against: the real state machines, the SDK around one of them, or a small ledger with a fault
+ * or without.
+ */
 export type Opponent =
   | Subject
   | { readonly through: "sdk" }

@@ -63,8 +63,8 @@ export async function deviceMaker(subject: Subject, random: Randomness): Promise
 }
 
 /**
- * With two servers, the devices' noise is tried with occurrences alone: a histogram with it has twice as many bits, and takes
- * twice as long, and a mean cannot have it.
+ * With two servers, the devices' noise is tried with occurrences alone: a histogram with it has twice as many bits, and
+ * takes twice as long, and a mean cannot have it.
  */
 function serversOf(
   { statistic, scheme, mode }: Subject,
@@ -90,8 +90,8 @@ function endOf(segment: number): SegmentEnd {
 }
 
 /**
- * A device that writes at the end of every segment, as the SDK does. In segment s the event is of the s-th metric: where there
- * are several, each event is the first of its metric.
+ * A device that writes at the end of every segment, as the SDK does. In segment s the event is of the s-th metric:
+ * where there are several, each event is the first of its metric.
  */
 function scheduled(
   servers: Pick<SimulatedServers, "enrol" | "resume">,

@@ -2,10 +2,12 @@ import { type MetricPlan, planMetric, type Question } from "@lethe/core/plan";
 import { entryOf } from "@lethe/core/statistic";
 import type { Plot, Point } from "./index.ts";
 
-/** From a hundred devices to a thousand million, three to a decade. */
+/** From a hundred devices to a billion, three per decade. */
 const DEVICES: readonly number[] = Array.from({ length: 22 }, (_, i) => Math.round(10 ** (2 + i / 3)));
 
-/** How the error grows with the number of devices, for the guarantee in question, beside the alternatives to Lethe. */
+/**
+ * How the error grows with the number of devices, at the guarantee that is asked for, beside the alternatives to Lethe.
+ */
 export function errorByDevices<Q extends Question>(
   question: Q,
   planFor: (question: Q) => Pick<MetricPlan, "standardError" | "informationTheoreticStandardError">,
@@ -38,7 +40,7 @@ export function errorByDevices<Q extends Question>(
   };
 }
 
-/** What it would be if every answer had to have the ε that is promised for the release: no hiding among others. */
+/** The error if every answer alone had to have the ε that is promised for the release: no hiding among others. */
 function localLine(question: Question): { name: string; points: Point[] } {
   const { goal } = question;
   const epsilon = "epsilon" in goal ? goal.epsilon : Number.NaN;

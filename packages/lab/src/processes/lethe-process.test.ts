@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createLetheProcesses } from "./lethe-process.ts";
 
-/** Stands for the command: serves until it is ended, ignores SIGTERM if it is asked to, fails, or prints its environment. */
+/**
+ * Stands for the command: serves until it is ended, ignores SIGTERM if it is asked to, fails, or prints its
+ * environment.
+ */
 const COMMAND = `
 const [command, , how] = process.argv.slice(2);
 if (command === "serve") {

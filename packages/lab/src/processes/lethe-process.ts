@@ -1,6 +1,6 @@
 /**
- * Other processes that the lab starts and ends: any command with the interface of `lethe`, whose file the caller names, and
- * ports for them. Imports nothing of the lab.
+ * Other processes that the lab starts and ends: any command with the interface of `lethe`, whose file the caller names,
+ * and ports for them. Imports nothing of the lab.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -22,7 +22,9 @@ export interface LetheProcesses {
 /** How long a process may take to end by itself before it is killed. */
 const PATIENCE_MS = 5000;
 
-/** Prepares processes of the command in the file `command`. Settings for Lethe in this environment are not passed on. */
+/**
+ * Prepares processes of the command in the file `command`. Settings for Lethe in this environment are not passed on.
+ */
 export function createLetheProcesses(command: string): LetheProcesses {
   const running = new Set<ChildProcess>();
   let isStopped = false;

@@ -26,8 +26,8 @@ const DEVICES = 3;
 const random = randomnessFrom(globalThis.crypto);
 
 /**
- * Runs devices for a few ticks and, if that does not take long, seals and opens their reports. Undefined if even a write would
- * take seconds.
+ * Runs devices for a few ticks and, if that does not take long, seals and opens their reports. Undefined if even a
+ * write would take seconds.
  */
 export async function measureCost(
   scheme: SchemeName,

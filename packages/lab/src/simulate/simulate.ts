@@ -1,7 +1,7 @@
 /**
- * The simulator: a fleet and its servers in one process, without network and disk. `simulate.ts` runs a window and compares
- * the estimates with the truth, `servers.ts` is one server or two with their keys, which most experiments use as well, and
- * `cost.ts` times a device. Imports core, `randomness` and `arithmetic`. Start with `simulate` below.
+ * The simulator: a fleet and its servers in one process, without network and disk. `simulate.ts` runs a window and
+ * compares the estimates with the truth, `servers.ts` is one server or two with their keys, which most experiments use
+ * as well, and `cost.ts` times a device. Imports core, `randomness` and `arithmetic`. Start with `simulate` below.
  */
 import { serverNoiseSigma } from "@lethe/core/privacy";
 import {
@@ -82,8 +82,8 @@ export interface SimulationResult {
 }
 
 /**
- * Runs a fleet of devices and their servers in one process: real keys, the real state machines, a write in every tick, real
- * reports, opened with the derived keys. Only the network and the disk are left out.
+ * Runs a fleet of devices and their servers in one process: real keys, the real state machines, a write in every tick,
+ * real reports, opened with the derived keys. Only the network and the disk are left out.
  */
 export async function simulate(
   options: SimulationOptions,

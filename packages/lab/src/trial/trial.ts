@@ -1,6 +1,6 @@
 /**
- * `lethe try`: a service for one person, and a page with one button, to see one's own event in a release. `trial.ts` runs both,
- * `page.ts` has the files of the page. Imports core, the service and the analyst's client.
+ * `lethe try`: a service for one person, and a page with one button, to see one's own event in a release. `trial.ts`
+ * runs both, `page.ts` has the files of the page. Imports core, the service and the analyst's client.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -120,7 +120,10 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-/** Reports each release once, oldest first. The page asks its own server for them: the service answers no page of another origin. */
+/**
+ * Reports each release once, oldest first. The page asks its own server for them: the service answers no page of
+ * another origin.
+ */
 function watchReleases(server: string, onRelease: (release: Release) => void): NodeJS.Timeout {
   let last = -1;
   let isAsking = false;

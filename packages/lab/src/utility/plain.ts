@@ -24,21 +24,23 @@ import { EDGES, LIMIT, LOCAL_EPSILON, SIGMA } from "./cases.ts";
 import { type Errors, statedAt } from "./errors.ts";
 import { COUNTS } from "./run.ts";
 
-/** The mechanism and the estimator by themselves, without encryption: so cheap that the error is known to a per cent or two. */
+/** A mechanism and its estimator, without encryption: cheap enough to measure the error to 1% or 2%. */
 export interface PlainCase {
   readonly statistic: StatisticName;
   readonly mechanism: string;
-  /** What a device with so many events adds to each sum. */
+  /** What a device with `count` events adds to each sum. */
   readonly answer: (count: number, random: Randomness) => readonly number[];
   readonly truth: (count: number) => readonly number[];
   readonly estimate: (sums: readonly number[], devices: number) => Estimate[];
 }
 
+/** How much is run. */
 export interface PlainSize {
   readonly devices: number;
   readonly runs: number;
 }
 
+/** Measures the errors of a mechanism. */
 export function runPlain(
   { answer, truth, estimate, ...plain }: PlainCase,
   size: PlainSize,
@@ -57,6 +59,7 @@ export function runPlain(
   return { runs: errors, stated: statedAt({ estimate }, right, devices), independent };
 }
 
+/** Randomized response at this ε. */
 export function plainResponses(epsilon: number): PlainCase {
   const response = createRandomizedResponse(epsilon);
   const bit = (count: number): 0 | 1 => (count > 0 ? 1 : 0);
@@ -69,6 +72,7 @@ export function plainResponses(epsilon: number): PlainCase {
   };
 }
 
+/** All mechanisms. */
 export function plainCases(): PlainCase[] {
   const buckets = EDGES.length;
   const hot = (bucket: number): number[] => EDGES.map((_, b) => Number(b === bucket));
