@@ -20,7 +20,7 @@ import { type FencedBlock, fencedBlocks } from "./markdown.ts";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
 
-export const PACKAGES = ["core", "files", "device", "server", "lab", "cli"] as const;
+export const PACKAGES = ["core", "files", "device", "server", "analyst", "lab", "cli"] as const;
 export type PackageName = (typeof PACKAGES)[number];
 
 /** The README and the pages that it sends a newcomer to: a reader can run every command in them. */
@@ -132,7 +132,7 @@ function sh(cwd: string, script: string, env: Readonly<Record<string, string>> =
   return stdout;
 }
 
-/** A program under way, to be ended by whoever started it. */
+/** A running program, which the caller ends. */
 export function startProgram(cwd: string, file: string) {
   const child = spawn(process.execPath, [file], { cwd, env: environment(), stdio: ["ignore", "pipe", "pipe"] });
   process.once("exit", () => child.kill("SIGKILL"));

@@ -5,6 +5,7 @@
  * - `bad-task`: a task that cannot be run; the message names the field.
  * - `bad-signature`: not signed by the key that was expected.
  * - `undecryptable`: a ciphertext that holds no message of the scheme under this key.
+ * - `bad-answer`: what answers at an address is not a Lethe service, or one that breaks its interface.
  * - `bad-data-folder`, `bad-database`, `bad-key-file`: what a server keeps is not, or no longer, what it can work with.
  * - `bad-proof`: shares of something that is no bit.
  * - `bad-share`: shares of two servers that do not belong together, or are not theirs.
@@ -13,6 +14,7 @@
  * - `bad-store`: where a device keeps its record cannot be read or written; the message says what to do.
  * - `clocks-apart`: the clocks of leader and helper differ, or a server's own clock is in doubt.
  * - `events-dropped`: a device did not count events, or will not: there was no room, no write left, or no window yet.
+ * - `service-failed`, `unavailable`: a service answers with an error of its own (5xx), or that it cannot serve now (503).
  * - `task-differs`, `verify-key-differs`, `reports-differ`: what else leader and helper do not agree about.
  * - `redirected`: an address answers with a redirect, which no client follows; the message names the target.
  * - `unknown-metric`: an event whose name is not in the task.
@@ -20,6 +22,7 @@
  * - the rest are a service's refusals; `message/problem.ts` says which HTTP status each has.
  */
 export type LetheErrorCode =
+  | "bad-answer"
   | "bad-data-folder"
   | "bad-database"
   | "bad-encoding"
@@ -38,8 +41,10 @@ export type LetheErrorCode =
   | "redirected"
   | "report-differs"
   | "reports-differ"
+  | "service-failed"
   | "task-differs"
   | "unauthorized"
+  | "unavailable"
   | "undecryptable"
   | "unknown-device"
   | "unknown-metric"

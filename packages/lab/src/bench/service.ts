@@ -4,13 +4,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PGlite, types } from "@electric-sql/pglite";
+import { createTask, fetchManifest } from "@lethe/analyst";
 import { secret } from "@lethe/core/encryption";
 import { keyContextOf, type LayoutPart, layoutOf, reportBytes, type TaskLayout } from "@lethe/core/message";
 import { randomnessFrom, withBufferedRandomness } from "@lethe/core/randomness";
-import { createTask } from "../create-task.ts";
-import { fetchManifest } from "../fleet.ts";
+import { median } from "../arithmetic/averages.ts";
 import type { Load } from "./load-client.ts";
-import { countingRate, enrolAll, type LoadSize, loadOf, median, run, TASK } from "./service-load.ts";
+import { countingRate, enrolAll, type LoadSize, loadOf, run, TASK } from "./service-load.ts";
 import { startService, TOKEN } from "./start-service.ts";
 import { type Measurement, microseconds } from "./stopwatch.ts";
 
