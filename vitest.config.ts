@@ -4,16 +4,17 @@ import { defineConfig } from "vitest/config";
 /**
  * The end of a test file's name decides when and with what it runs:
  *
- * | name                 | runs in               | with                                                        |
- * |----------------------|-----------------------|-------------------------------------------------------------|
- * | `x.test.ts`          | `npm test`            | the embedded database, if it needs one                      |
- * | `x.store.test.ts`    | `npm test`            | the embedded database, and again with PostgreSQL            |
- * | `x.postgres.test.ts` | `npm test`            | PostgreSQL; in `npm run test:slow` the embedded database    |
- * | `x.fault.test.ts`    | `npm run test:faults` | kills, races, broken disks, networks and clocks             |
- * | `x.browser.test.ts`  | `npm run test:faults` | the browsers that are installed                             |
- * | `x.stat.test.ts`     | `npm run test:faults` | many samples                                                |
- * | `x.timed.test.ts`    | `npm run test:faults` | a machine that does nothing else, because it compares times |
- * | `x.slow.test.ts`     | `npm run test:slow`   | an hour of patience                                         |
+ * | name                  | runs in               | with                                                             |
+ * |-----------------------|-----------------------|------------------------------------------------------------------|
+ * | `x.test.ts`           | `npm test`            | the embedded database, if it needs one                           |
+ * | `x.store.test.ts`     | both                  | PostgreSQL in `npm test`, the embedded database in `test:faults` |
+ * | `x.postgres.test.ts`  | `npm test`            | PostgreSQL; in `npm run test:slow` the embedded database         |
+ * | `x.fault.test.ts`     | `npm run test:faults` | kills, races, broken disks, networks and clocks                  |
+ * | `x.browser.test.ts`   | `npm run test:faults` | the browsers that are installed                                  |
+ * | `x.installed.test.ts` | `npm run test:faults` | the packages as npm packs and installs them                      |
+ * | `x.stat.test.ts`      | `npm run test:faults` | many samples                                                     |
+ * | `x.timed.test.ts`     | `npm run test:faults` | a machine that does nothing else, because it compares times      |
+ * | `x.slow.test.ts`      | `npm run test:slow`   | an hour of patience                                              |
  */
 const FOLDERS = "packages/*/{src,scenarios}/**";
 
@@ -23,8 +24,8 @@ const PURE = [
   "packages/lab/src/{attacks,baseline,experiments,fhe,intrusion,pke,plot}/**/*.test.ts",
 ];
 
-/** Everything that `npm test` leaves out. */
-const NOT_FAST = "**/*.{fault,browser,stat,timed,slow}.test.ts";
+/** Names that say more than `x.test.ts`: other projects run these. */
+const OTHER_KINDS = "**/*.{store,postgres,fault,browser,installed,stat,timed,slow}.test.ts";
 
 const WASM_LATER = fileURLToPath(new URL("scripts/wasm-later.cjs", import.meta.url));
 
@@ -47,13 +48,13 @@ export default defineConfig({
     // One more than CI has processors, because many tests wait: for windows to end, for browsers, for disks.
     maxWorkers: 3,
     projects: [
-      { extends: true, test: { name: "pure", include: PURE, exclude: [NOT_FAST], isolate: false } },
+      { extends: true, test: { name: "pure", include: PURE, exclude: [OTHER_KINDS], isolate: false } },
       {
         extends: true,
         test: {
           name: "embedded",
           include: [`${FOLDERS}/*.test.ts`],
-          exclude: [...PURE, NOT_FAST, "**/*.postgres.test.ts"],
+          exclude: [...PURE, OTHER_KINDS],
           ...EMBEDDED,
         },
       },
@@ -65,8 +66,10 @@ export default defineConfig({
           globalSetup: "packages/server/test/postgres-setup.ts",
         },
       },
+      { extends: true, test: { name: "stores", include: [`${FOLDERS}/*.store.test.ts`], ...EMBEDDED } },
       { extends: true, test: { name: "faults", include: [`${FOLDERS}/*.fault.test.ts`], ...EMBEDDED } },
       { extends: true, test: { name: "browsers", include: [`${FOLDERS}/*.browser.test.ts`], ...EMBEDDED } },
+      { extends: true, test: { name: "installed", include: [`${FOLDERS}/*.installed.test.ts`], ...EMBEDDED } },
       { extends: true, test: { name: "statistics", include: [`${FOLDERS}/*.stat.test.ts`], ...EMBEDDED } },
       {
         extends: true,

@@ -1,6 +1,6 @@
 // Runs what must hold before a change lands, in parts that the arguments name:
 // - `fast` (npm test): types, style, unused code, packages, unit and integration tests;
-// - `faults` (npm run test:faults): kills, races, browsers, statistics, comparisons of times;
+// - `faults` (npm run test:faults): kills, races, browsers, installed packages, statistics, comparisons of times;
 // - `newer-node`: some of the tests on a newer version of Node, which npm installs into a temporary folder.
 // It stops at the first step that fails. The last lines name the slowest test files, what ran and what did not.
 import { spawnSync } from "node:child_process";
@@ -23,6 +23,7 @@ process.once("exit", () => rmSync(results, { recursive: true, force: true }));
 const started = performance.now();
 const [ran, notRun, files] = [[], [], []];
 
+const parts = process.argv.slice(2);
 const PARTS = {
   fast: () => {
     run("types of the tests", { command: "tsc" }, "-p", "tsconfig.test.json");
@@ -30,13 +31,14 @@ const PARTS = {
     run("unused files, exports and dependencies", { command: "knip" });
     for (const name of published) run(`package ${name}`, { command: "publint" }, "--strict", `packages/${name}`);
     runTests("unit and integration tests", ["pure", "embedded", "postgres"]);
-    notRun.push("npm run test:faults (kills, races, browsers, statistics, times)");
+    if (!parts.includes("faults"))
+      notRun.push("npm run test:faults (kills, races, browsers, installed packages, statistics, times)");
   },
   faults: () => {
     const { paths, missing } = findOrInstallBrowsers();
     Object.assign(environment, paths);
-    runTests("tests of faults, browsers and statistics", ["faults", "browsers", "statistics", "timed"]);
-    notRun.splice(0);
+    const projects = ["faults", "stores", "browsers", "installed", "statistics", "timed"];
+    runTests("tests of faults, browsers, installed packages, statistics and times", projects);
     for (const browser of missing) notRun.push(`tests in ${browser}`);
   },
   "newer-node": () => {
@@ -54,7 +56,6 @@ const environment = { ...process.env };
 const memory = findMemory();
 if (memory !== undefined) environment.TMPDIR = memory;
 
-const parts = process.argv.slice(2);
 for (const part of parts) {
   if (!(part in PARTS)) throw new TypeError(`there is no part ${part}: name some of ${Object.keys(PARTS).join(", ")}`);
 }

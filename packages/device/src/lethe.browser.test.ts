@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { askToEnrol } from "../../server/test/device.ts";
 import { eventually } from "../../server/test/eventually.ts";
 import { createTask, startTestService, type TestService } from "../../server/test/service.ts";
-import { bundle, chromiumPath, launch, type Site, servePage } from "../test/browser.ts";
+import { bundle, chromiumPath, launch, PATIENCE_MS, type Site, servePage } from "../test/browser.ts";
 import type {} from "../test/browser-lethe.ts";
 
 const [TICK_SECONDS, TICKS, GRACE_SECONDS] = [60, 4, 120];
@@ -76,6 +76,7 @@ describe.skipIf(!chromiumPath)("in a browser, under a strict policy, with a serv
 
   async function openTab(from = context): Promise<Page> {
     const page = await from.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     page.on("console", (message) => message.text().includes(POLICY) && complaints.push(message.text()));
     page.on("pageerror", ({ message }) => complaints.push(message));
     await page.goto(site.url);

@@ -1,6 +1,7 @@
 import { LetheError } from "@lethe/core/error";
 import type { Task } from "@lethe/core/message";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../../server/test/eventually.ts";
 import { asAdmin, EXACT_TASK, startTestService, type TestService } from "../../server/test/service.ts";
 import { type Lethe, type LetheOptions, memoryStore, openLethe } from "../dist/index.js";
 
@@ -58,15 +59,11 @@ async function open({ task }: Task, options: Partial<LetheOptions> = {}): Promis
 
 async function released(task: Task, window: number): Promise<number | undefined> {
   service.clock.advance(GRACE_SECONDS + 1);
-  for (let tries = 0; tries < 200; tries++) {
+  const { metrics } = await eventually(async () => {
     const response = await fetch(`${service.url}/v1/tasks/${task.task}/releases/${window}`);
-    if (response.status === 200) {
-      const release = (await response.json()) as { received: number; metrics?: { estimate: number }[] };
-      return release.metrics ? Math.round(release.metrics[0]?.estimate ?? Number.NaN) : undefined;
-    }
-    await sleep(50);
-  }
-  throw new Error("there is no release");
+    return response.status === 200 ? ((await response.json()) as { metrics?: { estimate: number }[] }) : undefined;
+  });
+  return metrics && Math.round(metrics[0]?.estimate ?? Number.NaN);
 }
 
 async function received(task: Task, window: number): Promise<number> {

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import type { Readable } from "node:stream";
 import { callOf, type RunningBrowser, type Tab } from "./tab.ts";
 
-const START_MS = 30_000;
+const START_MS = 120_000;
 
 /**
  * WebKitGTK's own browser, on a display in memory, by the WebDriver protocol (https://www.w3.org/TR/webdriver2/). What is

@@ -64,7 +64,7 @@ it("what is passed on as it came is found valid", async () => {
   const verifiers = await leader.ask(...entries);
   for (const [i, entry] of entries.entries()) {
     expect(isValid(entry, verifiers[i])).toBe(true);
-    // What is not there would be told in other words.
+    // Something that is not there would be refused in other words.
     expect(verifiers[i]).not.toEqual(await leader.nothingFoundIn(entry));
   }
 });
@@ -158,7 +158,7 @@ describe("a second verification", () => {
     expect((await received(leader)) - before).toBe(1);
   });
 
-  it("after the helper was started anew is refused as before", async () => {
+  it("after the helper was restarted is refused as before", async () => {
     const entry = await honest();
     const answer = await leader.ask(entry);
     await helper.restart({ port: Number(new URL(helper.url).port) });

@@ -33,6 +33,9 @@ import {
   type TestService,
 } from "../test/service.ts";
 
+/** On a busy machine what is quick may take longer than its limit; what is wrong does so every time. */
+const BUSY = { retry: 5 };
+
 let service: TestService;
 
 afterEach(async () => {
@@ -46,6 +49,11 @@ async function startWithTask(
   await createTask(service, EXACT_TASK);
   const task = await fetchTask(service, EXACT_TASK.task);
   return { task, window: windowAt(task.manifest, service.clock() / 1000) };
+}
+
+/** What was sent before these requests has reached the service when they are answered. */
+async function everythingIsRead(): Promise<void> {
+  for (let i = 0; i < 2; i++) await fetch(`${service.url}/healthz`);
 }
 
 describe("close", () => {
@@ -107,7 +115,7 @@ describe("close", () => {
     const lines = headers.map(([name, value]) => `${name}: ${value}`);
     socket.write(`PUT ${reportPath(device)} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
     socket.write(report.slice(0, 40));
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await everythingIsRead();
     const stopping = service.stop();
     await new Promise((resolve) => setTimeout(resolve, 100));
     socket.write(report.slice(40));
@@ -117,7 +125,7 @@ describe("close", () => {
     expect((await upload(service, device, report)).status).toBe(200);
   });
 
-  it("waits no longer than for the answer, also for clients that keep their connection", async () => {
+  it("waits no longer than for the answer, also for clients that keep their connection", BUSY, async () => {
     let isAsked = (): void => undefined;
     const asked = new Promise<void>((resolve) => {
       isAsked = resolve;
@@ -136,24 +144,28 @@ describe("close", () => {
     expect((await enrolled).token).not.toBe("");
   });
 
-  it("does not wait for connections on which nobody says anything, nor for half a request, and may be called twice", async () => {
-    const { task, window } = await startWithTask();
-    const device = await enrol(service, task, window);
-    const { hostname, port } = new URL(service.url);
-    const silent = connect(Number(port), hostname);
-    const half = connect(Number(port), hostname);
-    for (const socket of [silent, half]) socket.on("error", () => undefined);
-    const headers = Object.entries({ ...uploadHeaders(device), host: "test", "content-length": 98 });
-    half.write(
-      `PUT ${reportPath(device)} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}`).join("\r\n")}\r\n\r\n`,
-    );
-    half.write("half");
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    const start = performance.now();
-    await Promise.all([service.stop(), service.stop()]);
-    expect(performance.now() - start).toBeLessThan(15_000);
-    for (const socket of [silent, half]) socket.destroy();
-  });
+  it(
+    "does not wait for connections on which nobody says anything, nor for half a request, and may be called twice",
+    BUSY,
+    async () => {
+      const { task, window } = await startWithTask();
+      const device = await enrol(service, task, window);
+      const { hostname, port } = new URL(service.url);
+      const silent = connect(Number(port), hostname);
+      const half = connect(Number(port), hostname);
+      for (const socket of [silent, half]) socket.on("error", () => undefined);
+      const headers = Object.entries({ ...uploadHeaders(device), host: "test", "content-length": 98 });
+      half.write(
+        `PUT ${reportPath(device)} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}`).join("\r\n")}\r\n\r\n`,
+      );
+      half.write("half");
+      await everythingIsRead();
+      const start = performance.now();
+      await Promise.all([service.stop(), service.stop()]);
+      expect(performance.now() - start).toBeLessThan(15_000);
+      for (const socket of [silent, half]) socket.destroy();
+    },
+  );
 });
 
 describe("a start", () => {
@@ -220,7 +232,7 @@ describe("a start", () => {
   });
 });
 
-it("the count of invalid reports begins with noise, anew for every window", async () => {
+it("the count of invalid reports begins with noise, drawn again for every window", async () => {
   service = await startTestService({ keysAhead: 1 }, "as operators start it");
   for (let i = 0; i < 6; i++) await createTask(service, { ...EXACT_TASK, task: `noisy-${i}` });
   await service.stop();

@@ -1,4 +1,4 @@
-const MOST_SECONDS = 120;
+const MOST_SECONDS = 300;
 
 /** Waits until `look` finds something. The limit is long, so that only what never happens reaches it, on a busy machine, too. */
 export async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {

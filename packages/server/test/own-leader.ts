@@ -21,7 +21,7 @@ import { windowAt } from "../dist/window-time.js";
 import type { TestService } from "./service.ts";
 import { agree, knownManifest, PEER_SECRET, type SharedDevice, type SharedTask, sharedReport } from "./two-servers.ts";
 
-/** Whoever has the leader's keys and secrets, and asks the helper what they like. */
+/** A program that has the leader's keys and secrets, and asks the helper whatever it likes. */
 export interface OwnLeader {
   readonly task: SharedTask;
   readonly version: TaskVersion;
@@ -95,7 +95,7 @@ export async function leadAlone(
     },
     entry: async (device, events = [], id) => {
       const body = await sharedReport(task, window, device, events, id);
-      const { report, leader, helper: half } = decodeTwoServerReport(task.layout, task.hash, body);
+      const { reportId: report, leader, helper: half } = decodeTwoServerReport(task.layout, task.hash, body);
       const [prepared] = await prepareShares(keys(), "leader", verifyKey, [
         { device: device.id, report, half: leader },
       ]);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Release } from "@lethe/core/message";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { chromiumPath, launch } from "../../../device/test/browser.ts";
+import { chromiumPath, launch, PATIENCE_MS } from "../../../device/test/browser.ts";
 import { eventually } from "../../../server/test/eventually.ts";
 import { letheWith, type RunningService, START_TIMEOUT, startService } from "../../test/lethe.ts";
 import type { Snippet } from "./snippet.ts";
@@ -58,6 +58,7 @@ describe.skipIf(!chromiumPath)("lethe task snippet", () => {
     });
     await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
     const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     const complaints: string[] = [];
     page.on("console", (message) => complaints.push(message.text()));
     page.on("pageerror", ({ message }) => complaints.push(message));

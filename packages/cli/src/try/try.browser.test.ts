@@ -11,7 +11,7 @@ import { text } from "node:stream/consumers";
 import type { Release } from "@lethe/core/message";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { chromiumPath, launch } from "../../../device/test/browser.ts";
+import { chromiumPath, launch, PATIENCE_MS } from "../../../device/test/browser.ts";
 import { bin, environment, letheWith } from "../../test/lethe.ts";
 
 const MOST_SECONDS = 120;
@@ -51,12 +51,13 @@ describe.skipIf(!chromiumPath)("lethe try", () => {
 
   it("a click is in a release within two minutes, on the page and in the terminal", async () => {
     const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     const complaints: string[] = [];
     page.on("console", (message) => complaints.push(message.text()));
     page.on("pageerror", ({ message }) => complaints.push(message));
     await page.goto(addresses.page);
     const button = page.getByRole("button", { name: "Click me" });
-    await expect.poll(() => button.isEnabled(), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => button.isEnabled(), { timeout: 120_000 }).toBe(true);
     expect(await page.locator("#stored").textContent()).toMatch(/^([0-9a-f]{8} ){16}…$/);
     expect(await page.locator("#size").textContent()).toMatch(/^\d+ bytes, of which the first 64 are shown\./);
     const clicked = Date.now();

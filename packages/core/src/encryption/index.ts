@@ -19,6 +19,6 @@ export type { LatticePublicKey, LatticeSecretKey } from "./lattice/keys.ts";
 export { createLattice, type LatticeScheme, type Slots } from "./lattice/lattice.ts";
 export { createNegacyclicFft, type NegacyclicFft } from "./lattice/negacyclic-fft.ts";
 export { LATTICE_SETS, type LatticeParameters, LONGEST as MOST_SLOTS } from "./lattice/parameters.ts";
-export type { AdditiveScheme, KeyPair, RerandomizableScheme } from "./rerandomizable.ts";
+export type { AdditiveScheme, DeviceScheme, KeyPair, RerandomizableScheme } from "./rerandomizable.ts";
 export { type Secret, secret } from "./secret.ts";
 export { commitToWindowSecret, deriveTallyKey, stepWindowRatchet, WINDOW_SECRET_BYTES } from "./window-secret.ts";

@@ -48,3 +48,13 @@ export interface AdditiveScheme<Message, PublicKey, SecretKey, Ciphertext>
   /** Decrypts to `factor` times the message; `factor` is public. */
   scale(factor: number, ciphertext: Ciphertext): Ciphertext;
 }
+
+/** What a device needs of a scheme: nothing that opens, nothing that adds. */
+export interface DeviceScheme<PublicKey, Ciphertext>
+  extends Omit<
+    RerandomizableScheme<number, PublicKey, never, Ciphertext>,
+    "generateKeys" | "generateSecretKey" | "decrypt" | "encodePublicKey" | "decodePublicKey"
+  > {
+  /** `isUsedOften` unless what makes a key faster to use would not be worth its memory. */
+  decodePublicKey(bytes: Uint8Array, isUsedOften?: boolean): PublicKey;
+}

@@ -1,4 +1,6 @@
-import type { HistogramMechanismName } from "../statistic/histogram/histogram.ts";
+import type { Answers } from "../privacy/index.ts";
+
+type HistogramMechanismName = Exclude<Answers["mechanism"], "randomized-response">;
 
 /** The error of sums of randomized responses: √(n·e^ε)/(e^ε−1), whatever the truth. */
 export function responseError(devices: number, localEpsilon: number): number {

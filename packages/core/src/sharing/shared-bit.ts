@@ -12,9 +12,9 @@ import {
   randomScalar,
   STAND_IN,
 } from "../encryption/elgamal/ristretto.ts";
+import type { DeviceScheme } from "../encryption/rerandomizable.ts";
 import { requireLength } from "../error.ts";
 import type { Randomness } from "../randomness/index.ts";
-import type { DeviceScheme } from "../statistic/paper/ciphertext-vector.ts";
 import { asciiBytes, xof } from "../xof.ts";
 import { createKeccak } from "./keccak.ts";
 import { createPrio3CountOn } from "./prio3-count.ts";

@@ -175,7 +175,7 @@ describe("messages", () => {
       random(bytes);
       return bytes;
     };
-    const report = { report: randomBytes(16), leader: half("leader"), helper: half("helper") };
+    const report = { reportId: randomBytes(16), leader: half("leader"), helper: half("helper") };
     const bytes = encodeTwoServerReport(known.hash, report);
     expect(bytes.length).toBe(twoServerReportBytes(known.layout));
     // Two occurrences, four bits of the mean and three of the histogram; 160 bytes a bit.

@@ -12,7 +12,7 @@ export interface HalfBinding {
   readonly window: number;
   /** The device's 16 bytes of this window. */
   readonly device: Uint8Array;
-  /** Random bytes, made when the report is sealed. */
+  /** The id of the report: random bytes, made when it is sealed. */
   readonly report: Uint8Array;
   readonly role: ServerRole;
 }

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { bundle, chromiumPath, launch, type Site, servePage } from "../../test/browser.ts";
+import { bundle, chromiumPath, launch, PATIENCE_MS, type Site, servePage } from "../../test/browser.ts";
 import type {} from "../../test/browser-store.ts";
 
 /** The plain close of the harness may end the process before its handlers have run. */
@@ -30,6 +30,7 @@ describe.skipIf(!chromiumPath)("the store of browsers", () => {
 
   async function openTab(): Promise<Page> {
     const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(site.url);
     return page;
   }
@@ -143,7 +144,7 @@ describe.skipIf(!chromiumPath)("the store of browsers", () => {
           return [record?.length, record?.[0]];
         });
       // The two pages are two processes: the next may ask before what the first has sent is there.
-      await expect.poll(found, { timeout: 10_000 }).toEqual([300_000, round]);
+      await expect.poll(found, { timeout: 120_000 }).toEqual([300_000, round]);
     }
   });
 

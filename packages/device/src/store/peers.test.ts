@@ -35,8 +35,10 @@ function writer(peers: TabPeers): string[] {
   return got;
 }
 
+const PATIENT = { timeout: 120_000, interval: 5 };
+
 const eventually = (got: readonly unknown[], expected: readonly unknown[]): Promise<void> =>
-  vi.waitFor(() => expect(got).toEqual(expected), { timeout: 10_000, interval: 5 });
+  vi.waitFor(() => expect(got).toEqual(expected), PATIENT);
 
 it("the writer gets every event in order, under names of any kind", async () => {
   const name = randomUUID();
@@ -90,7 +92,7 @@ it("an event that comes twice is folded in once and acknowledged twice", async (
   for (let i = 0; i < 2; i++) sender.postMessage(["sender", 0, 0, "a", 1]);
   const acknowledged = ["sender", 1];
   const event = ["sender", 0, 0, "a", 1];
-  await vi.waitFor(() => expect(heard).toHaveLength(5));
+  await vi.waitFor(() => expect(heard).toHaveLength(5), PATIENT);
   expect(heard.toSorted((a, b) => a.length - b.length)).toEqual([[], acknowledged, acknowledged, event, event]);
   expect(got).toEqual(["a 1"]);
 });
@@ -104,7 +106,7 @@ it("a writer that stopped, or whose page is closing, leaves what comes for the n
   waiting.forward("a", 1);
   const heard = listen(name);
   waiting.forward("b", 1);
-  await vi.waitFor(() => expect(heard).not.toEqual([]));
+  await vi.waitFor(() => expect(heard).not.toEqual([]), PATIENT);
   expect(got).toEqual([[], []]);
   page.dispatchEvent(new Event("pageshow"));
   // Shown again, it asks for what it left.

@@ -1,3 +1,8 @@
+/**
+ * `lethe audit`: compares what devices stored with events to what devices stored without. `audit.ts` runs all tests and sets
+ * their level, `captures.ts` reads the folders, `kolmogorov-smirnov.ts` is the exact test of two samples, and `telling-place.ts`
+ * looks for one byte or bit. Imports core and, for its distinguishers and its classifier, `intrusion`. Start with `audit` below.
+ */
 import { realpathSync } from "node:fs";
 import { trainClassifier } from "../intrusion/logistic-regression.ts";
 import { VERSION_DISTINGUISHERS } from "../intrusion/version-distinguishers.ts";
@@ -5,28 +10,30 @@ import { type Capture, deviceEntries, readCapture } from "./captures.ts";
 import { chanceOfAdvantage, detectableAdvantage, fewestFor, largestAdvantage } from "./kolmogorov-smirnov.ts";
 import { findTellingPlace, stripsOf } from "./telling-place.ts";
 
+/** What an audit found. */
 export interface AuditResult {
   readonly verdict: "distinguishable" | "nothing found";
   readonly devices: { readonly with: number; readonly without: number };
-  /** Those that give devices away come first. */
+  /** The least probable by chance first. */
   readonly tests: readonly AuditTest[];
-  /** Of devices that cannot be told apart, at most such a share of audits says that they can. */
+  /** If the devices cannot be distinguished, at most this share of audits says that they can. */
   readonly falseAlarms: number;
-  /** An advantage of this size in any of the numbers is found with probability `power`. */
+  /** An advantage of at least this size in any of the numbers is found with probability `power`. */
   readonly detectable: number;
   readonly power: number;
 }
 
+/** One test of an audit. */
 export interface AuditTest {
   readonly distinguisher: string;
-  /** Which byte, or bit, of which file. */
+  /** For a byte or a bit: which one, of which file. */
   readonly where?: string;
-  /** Of the best threshold, in these captures. */
+  /** The advantage of the best threshold in these captures. */
   readonly advantage: number;
-  /** That chance alone brings this advantage, or more; at most. */
+  /** At most the probability that chance alone gives this advantage or a larger one. */
   readonly probability: number;
   readonly tells: boolean;
-  /** The advantage that this test finds with probability `power`; absent if it finds none with so few devices. */
+  /** The advantage that this test finds with probability `power`. Absent if there are too few devices to find any. */
   readonly detectable?: number;
 }
 
@@ -35,7 +42,7 @@ const POWER = 0.99;
 const PLACES = ["one byte", "one bit"] as const;
 const CLASSIFIER = "classifier";
 
-/** Sizes and times of a capture. */
+/** Numbers about sizes and times. */
 const SHAPES: Readonly<Record<string, (capture: Capture) => number>> = {
   "number of versions": ({ versions }) => versions.length,
   "bytes of all versions": ({ versions }) => versions.reduce((sum, { length }) => sum + length, 0),
@@ -53,7 +60,7 @@ const NUMBERS: Readonly<Record<string, (capture: Capture) => number>> = {
   ),
 };
 
-/** Of each test. */
+/** The level of each test, so that all together raise false alarms with probability `FALSE_ALARMS` at most. */
 const LEVEL: number = FALSE_ALARMS / (Object.keys(NUMBERS).length + PLACES.length + 1);
 
 const largest = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), 0);
@@ -63,15 +70,15 @@ function gaps(times: readonly number[]): number[] {
   return times.slice(1).map((time, i) => time - (times[i] as number));
 }
 
-/** What is kept of a device once it was read. */
+/** What an audit keeps of a device after it has read it. */
 interface Device {
   readonly numbers: readonly number[];
   readonly strips: readonly Uint8Array[];
 }
 
 /**
- * Whether what devices stored tells those on which something happened from those on which it did not. All tests are exact, and they all
- * hold together: where nothing can be told, something is found in at most one audit of a hundred.
+ * Tests whether stored data distinguishes devices on which something happened from devices on which it did not. All tests are
+ * exact, and they hold together: if nothing distinguishes the devices, at most one audit in a hundred finds something.
  */
 export function audit(withEvents: string, without: string, progress: (share: number) => void = () => {}): AuditResult {
   const folders = [deviceEntries(withEvents), deviceEntries(without)] as const;
@@ -90,7 +97,7 @@ export function audit(withEvents: string, without: string, progress: (share: num
   return judge(happened, nothing, (share) => progress(READING + (1 - READING) * share));
 }
 
-/** Of the time, roughly; the rest is comparing. */
+/** The share of the time that reading takes, roughly; comparing takes the rest. */
 const READING = 0.5;
 
 function requireEnough(folder: string, count: number): void {
@@ -128,13 +135,13 @@ function judge(
     devices: { with: happened.length, without: nothing.length },
     tests,
     falseAlarms: FALSE_ALARMS,
-    // Enough of them were required.
+    // Defined, because `requireEnough` has passed.
     detectable: detectableAdvantage(happened.length, nothing.length, LEVEL, POWER) ?? 1,
     power: POWER,
   };
 }
 
-/** Among `places` that could have given as much: chance has as many tries. */
+/** Compares two samples. If the best of `places` was chosen, chance had that many tries. */
 function test(
   distinguisher: string,
   a: readonly number[],
@@ -168,7 +175,7 @@ function testPlaces(what: (typeof PLACES)[number], happened: readonly Device[], 
   return { ...found, ...(where !== undefined && { where }) };
 }
 
-/** Learns from every second device, and is tested on the others. */
+/** Trains the classifier on every second device and tests it on the others. */
 function testClassifier(happened: readonly Device[], nothing: readonly Device[]): AuditTest {
   const half = (devices: readonly Device[], which: number): Device[] => devices.filter((_, i) => i % 2 === which);
   const teachers = [half(happened, 0), half(nothing, 0)] as const;

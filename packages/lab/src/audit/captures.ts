@@ -1,26 +1,26 @@
 import { lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
 
-/** What was captured of one device: versions of whatever it stores, in order. */
+/** What was captured of one device: versions of its storage, in order. */
 export interface Capture {
   readonly versions: readonly Uint8Array[];
-  /** When each was last changed, as the file system says. In whole seconds: what is finer comes from copying. */
+  /** When each was last changed, by the file system, in whole seconds: finer times come from copying. */
   readonly times: readonly number[];
 }
 
 const MEGABYTE = 2 ** 20;
-/** Of a device, all versions together: they are in memory at the same time. */
+/** All versions of a device together, which are in memory at the same time. */
 const MOST_BYTES = 256 * MEGABYTE;
 const MOST_FILES = 10_000;
 const MOST_DEVICES = 2000;
 
 /**
- * One entry of a folder is one device: a file, or a folder with a file for each version, in the order of their paths. What systems leave
- * in a folder that somebody looked at, `.DS_Store`, is no device, nor is anything else whose name begins with a dot.
+ * Every entry of a folder is one device: a file, or a folder with a file for each version, in the order of their paths. Entries
+ * whose name begins with a dot, such as `.DS_Store`, are not devices.
  */
 export function deviceEntries(folder: string): string[] {
   const stats = attempt(folder, () => lstatSync(folder));
-  // The folder itself may be a link: whoever names it knows where it leads.
+  // The folder itself may be a link: the operator who names it knows where it leads.
   if (!stats.isDirectory() && !stats.isSymbolicLink()) throw new RangeError(`${folder} is not a folder`);
   const names = namesIn(folder).filter((name) => !name.startsWith("."));
   if (names.length > MOST_DEVICES) {
@@ -29,7 +29,7 @@ export function deviceEntries(folder: string): string[] {
   return names.map((name) => join(folder, name));
 }
 
-/** Reads one device, after everything about it was checked. */
+/** Reads one device. Throws a `RangeError` if it is empty, too large, or has anything but files and folders. */
 export function readCapture(path: string): Capture {
   const files = filesIn(path);
   if (files.length === 0) throw new RangeError(`${path} is empty: a device has one version at least`);
@@ -63,7 +63,7 @@ function filesIn(path: string): Found[] {
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const COLLATOR = new Intl.Collator("en", { numeric: true });
 
-/** In the order in which people number things: 1, 2, 10. */
+/** The names in a folder, in the order in which people number things: 1, 2, 10. */
 function namesIn(folder: string): string[] {
   const names = attempt(folder, () => readdirSync(folder, { encoding: "buffer" })).map((bytes) => {
     try {
@@ -72,7 +72,7 @@ function namesIn(folder: string): string[] {
       throw new RangeError(`${folder} has a file whose name is not UTF-8 (${bytes.toString("latin1")}): rename it`);
     }
   });
-  // To the collator 1 and 01 are the same.
+  // The collator takes 1 and 01 for equal.
   return names.toSorted((a, b) => COLLATOR.compare(a, b) || (a < b ? -1 : 1));
 }
 

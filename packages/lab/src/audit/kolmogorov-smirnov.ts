@@ -1,11 +1,11 @@
 import { lowerPart } from "@lethe/core/privacy";
 
-/** Rounding in the comparison of two shares. */
+/** What rounding may change in the comparison of two shares. */
 const TOLERANCE = 1e-9;
 
-/** The advantage of the best threshold between two samples, looked for in the samples themselves. */
+/** The advantage of the best threshold between two samples, chosen with these samples in view. */
 export function largestAdvantage(a: readonly number[], b: readonly number[]): number {
-  // It has no place in any order.
+  // NaN has no place in any order.
   if ([...a, ...b].some(Number.isNaN)) throw new RangeError("NaN cannot be compared with anything");
   let most = 0;
   let [below, belowB] = [0, 0];
@@ -21,8 +21,8 @@ export function largestAdvantage(a: readonly number[], b: readonly number[]): nu
 }
 
 /**
- * Kolmogorov and Smirnov: with which probability the best threshold would have this advantage or a larger one, if which numbers are in `a` were
- * chosen by lot. Exact, ties included, as it goes through all choices for these very numbers.
+ * Kolmogorov and Smirnov's test: the probability that the best threshold has this advantage or a larger one, if a lottery decided
+ * which of the numbers are in `a`. Exact, including ties, because it goes through all choices for these very numbers.
  */
 export function chanceOfAdvantage(a: readonly number[], b: readonly number[]): number {
   const sorted = [...a, ...b].sort((x, y) => x - y);
@@ -31,8 +31,8 @@ export function chanceOfAdvantage(a: readonly number[], b: readonly number[]): n
 }
 
 /**
- * The probability that a random way from (0, 0) to (n, m) comes to where i/n and j/m are at least `distance` apart, at a boundary. `reached[j]`
- * is that of the way to (i, j), all of which are equally likely.
+ * The probability that a random path from (0, 0) to (n, m) passes a boundary where i/n and j/m are at least `distance` apart.
+ * All paths are equally likely; `reached[j]` is the probability for paths to (i, j).
  */
 function exceedance(n: number, m: number, distance: number, isBoundary: (taken: number) => boolean): number {
   const reached = new Float64Array(m + 1);
@@ -50,7 +50,7 @@ function exceedance(n: number, m: number, distance: number, isBoundary: (taken: 
   return reached[m] as number;
 }
 
-/** The smallest advantage, up to a thousandth, that convinces at this level whatever the numbers are; undefined if none does. */
+/** The smallest advantage, up to 0.001, that is significant at this level whatever the numbers are; undefined if none is. */
 function convincingAdvantage(n: number, m: number, level: number): number | undefined {
   if (exceedance(n, m, 1, () => true) > level) return undefined;
   let [low, high] = [0, 1];
@@ -63,8 +63,8 @@ function convincingAdvantage(n: number, m: number, level: number): number | unde
 }
 
 /**
- * The smallest advantage of a threshold, in the world and not in the sample, that is found at this level with this probability. Where the threshold
- * lies makes a difference to what chance does: the least favourable of a few places counts.
+ * The smallest true advantage of a threshold, not that in the sample, which is found at this level with this probability. Chance
+ * depends on where the threshold is: the least favourable of a few places counts.
  */
 export function detectableAdvantage(n: number, m: number, level: number, power: number): number | undefined {
   const convincing = convincingAdvantage(n, m, level);
@@ -102,7 +102,7 @@ function cumulative(n: number, heads: number): Float64Array {
   });
 }
 
-/** The fewest on each side with which anything at all convinces at this level. */
+/** The smallest number of devices on each side with which anything at all is significant at this level. */
 export function fewestFor(level: number): number {
   let each = 1;
   while (exceedance(each, each, 1, () => true) > level) each++;

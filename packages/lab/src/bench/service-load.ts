@@ -8,7 +8,7 @@ import {
   parseEnrolment,
   type Task,
 } from "@lethe/core/message";
-import { windowFor } from "../fleet.ts";
+import { windowFor } from "../fleet/fleet.ts";
 import { inParallel } from "../parallel/in-parallel.ts";
 import type { Load, LoadResult } from "./load-client.ts";
 
@@ -41,12 +41,6 @@ export interface LoadSize {
   readonly rounds: number;
   /** Rounds before these, which do not count. */
   readonly warmUp: number;
-}
-
-/** The middle value, or the mean of the middle two. */
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return ((sorted[(sorted.length - 1) >> 1] as number) + (sorted[sorted.length >> 1] as number)) / 2;
 }
 
 /** A device with its keys, in the window that it may report in. */

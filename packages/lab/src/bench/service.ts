@@ -8,8 +8,9 @@ import { createTask, fetchManifest } from "@lethe/analyst";
 import { secret } from "@lethe/core/encryption";
 import { keyContextOf, type LayoutPart, layoutOf, reportBytes, type TaskLayout } from "@lethe/core/message";
 import { randomnessFrom, withBufferedRandomness } from "@lethe/core/randomness";
+import { median } from "../arithmetic/averages.ts";
 import type { Load } from "./load-client.ts";
-import { countingRate, enrolAll, type LoadSize, loadOf, median, run, TASK } from "./service-load.ts";
+import { countingRate, enrolAll, type LoadSize, loadOf, run, TASK } from "./service-load.ts";
 import { startService, TOKEN } from "./start-service.ts";
 import { type Measurement, microseconds } from "./stopwatch.ts";
 

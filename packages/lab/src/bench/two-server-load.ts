@@ -170,7 +170,7 @@ async function reportOf(
   const report = randomBytes(16);
   const wrappingKeys = { leader: leader.wrappingKey, helper: helper.wrappingKey };
   const halves = await wrapReport(wrappingKeys, { ...at, device, report }, Buffer.concat(bits), random);
-  return encodeTwoServerReport(hash, { report, ...halves });
+  return encodeTwoServerReport(hash, { reportId: report, ...halves });
 }
 
 async function upload(

@@ -4,10 +4,10 @@ import { createStatistic, type SchemeName } from "@lethe/core/statistic";
 import { bytesFrom } from "../randomness/bytes-from.ts";
 import type { EncryptedCounting } from "./counting.ts";
 
-/** That of a task that says nothing of it. */
+/** A task's default. */
 const HIDES = 1000;
 
-/** Lethe's occurrence counters, as devices run them; something happens to the first of them. */
+/** Lethe's occurrence counters, as devices run them; events are of the first counter. */
 export function createLetheCounting(
   scheme: SchemeName,
   counters: number,

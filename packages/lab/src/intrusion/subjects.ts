@@ -14,18 +14,19 @@ export interface Subject {
 
 const STATISTICS = ["occurrence", "histogram", "mean"] as const;
 
+/** Every statistic with every scheme, and with two servers. */
 export const SUBJECTS: readonly Subject[] = [
   ...STATISTICS.map((statistic): Subject => ({ statistic, scheme: "lattice", mode: "one-server" })),
   ...STATISTICS.map((statistic): Subject => ({ statistic, scheme: "elgamal", mode: "one-server" })),
   ...STATISTICS.map((statistic): Subject => ({ statistic, scheme: "elgamal", mode: "two-server" })),
 ];
 
-/** Of a window, half of them ticks: a device's keys take as long to make ready as some of its writes. */
+/** Segments of a window, half of them ticks. Preparing a device's keys takes as long as several writes, hence many with ElGamal. */
 const SEGMENTS: Readonly<Record<SchemeName, number>> = { lattice: 64, elgamal: 512 };
-/** Where an event takes microseconds. */
+/** Events per segment where an event takes microseconds. */
 const MANY = 3;
 
-/** Makes devices, one after another, each with keys of its own. */
+/** Makes devices, one after another, each with its own keys. */
 export async function deviceMaker(subject: Subject, random: Randomness): Promise<() => Device> {
   const { scheme, mode } = subject;
   const events = scheme === "lattice" && subject.statistic !== "occurrence" ? MANY : 1;
@@ -42,18 +43,18 @@ export async function deviceMaker(subject: Subject, random: Randomness): Promise
 
 /** What ends a segment: the tick, a moment at which a session writes, or a page that is hidden and opened again. */
 type SegmentEnd = "tick" | "session" | "page hide";
-/** A page that opens makes its keys ready again. */
+/** Few page hides, because a page that opens prepares its keys again. */
 const SEGMENTS_A_PAGE = 16;
 
-/** By the segment's number alone, as the SDK's schedule knows times and no events. */
+/** Depends on the segment's number alone, because the SDK's schedule depends on times, never on events. */
 function endOf(segment: number): SegmentEnd {
   if (segment % 2 === 0) return "tick";
   return segment % SEGMENTS_A_PAGE === SEGMENTS_A_PAGE - 1 ? "page hide" : "session";
 }
 
 /**
- * Stores at the end of every segment, as the SDK does. In segment s it is the s-th metric that happens: wherever there are several, each
- * event is the first of its kind.
+ * A device that writes at the end of every segment, as the SDK does. In segment s the event is of the s-th metric: where there
+ * are several, each event is the first of its metric.
  */
 function scheduled(
   servers: Pick<SimulatedServers, "enrol" | "resume">,
@@ -68,7 +69,7 @@ function scheduled(
       const dump = recorder.inspect().ciphertexts;
       const end = endOf(segment);
       const bytes = recorder.write({ endsTick: end === "tick" });
-      // A device that does not write would tell nothing, and prove nothing.
+      // A device that does not write would reveal nothing, and prove nothing.
       if (!bytes) throw new Error(`segment ${segment} has no write left`);
       if (end === "page hide") recorder = servers.resume(id, bytes, true);
       return { dump, stored: [{ bytes, at: 1 }] };
@@ -84,14 +85,14 @@ function specOf({ statistic, scheme }: Subject, eventsPerTick: number): Statisti
   const segments = SEGMENTS[scheme];
   const writes = { ticks: segments / 2, hides: segments / 2 };
   if (statistic === "occurrence") {
-    // In a ledger they cost nothing, elsewhere each has its own ciphertext.
+    // In a ledger metrics cost nothing; elsewhere each has its own ciphertext.
     return { statistic, ...writes, localEpsilons: new Array<number>(scheme === "lattice" ? segments : 1).fill(1) };
   }
   if (statistic === "histogram") return { statistic, ...writes, eventsPerTick, edges: [0, 1], localEpsilon: 1 };
   return { statistic, ...writes, eventsPerTick, limit: 1, sigma: 1 };
 }
 
-/** A histogram with noise of its devices has twice as many bits, and takes twice as long: that noise is with occurrences. */
+/** Histograms have the noise of the servers here: with that of devices they have twice as many bits and take twice as long. */
 function twoServerSpecOf(spec: StatisticSpec): TwoServerSpec {
   if (spec.statistic === "occurrence") return { ...spec, noise: "device" };
   if (spec.statistic === "mean") return { ...spec, noise: "servers" };

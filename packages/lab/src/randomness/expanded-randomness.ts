@@ -1,13 +1,17 @@
+/**
+ * Randomness for experiments that draw gigabytes, and bytes from any source. Imports core's type of a source only.
+ */
 import { createCipheriv } from "node:crypto";
 import type { Randomness } from "@lethe/core/randomness";
 import { bytesFrom } from "./bytes-from.ts";
 
+/** The length of a key for `randomnessFromKey`. */
 export const RANDOMNESS_KEY_BYTES = 32;
 const BLOCK = new Uint8Array(65_536);
 
 /**
- * AES-256 in counter mode: as hard to tell from uniform bytes as its key, reproducible with it, and fast. Experiments draw
- * gigabytes, and seeded randomness, a hash, has a hundredth of the platform's speed.
+ * Randomness from AES-256 in counter mode: reproducible with its key, pseudorandom for anyone without it, and fast. Experiments
+ * draw gigabytes, and core's seeded randomness, a hash, has a hundredth of the platform's speed.
  */
 export function randomnessFromKey(key: Uint8Array): Randomness {
   const cipher = createCipheriv("aes-256-ctr", key, new Uint8Array(16));
@@ -24,7 +28,7 @@ export function randomnessFromKey(key: Uint8Array): Randomness {
   };
 }
 
-/** Under a key that is drawn from it. */
+/** Fast randomness under a key that is drawn from a slower source. */
 export function expandedRandomness(random: Randomness): Randomness {
   return randomnessFromKey(bytesFrom(random, RANDOMNESS_KEY_BYTES));
 }

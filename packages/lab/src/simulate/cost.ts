@@ -1,30 +1,34 @@
 import { randomnessFrom } from "@lethe/core/randomness";
 import { DEFAULT_HIDES, type Recorder, type SchemeName, type StatisticSpec } from "@lethe/core/statistic";
 import type { TwoServerSpec } from "@lethe/core/two-server";
+import { median } from "../arithmetic/averages.ts";
 import { bytesFrom } from "../randomness/bytes-from.ts";
 import { oneServer, type SimulatedServers, twoServers } from "./servers.ts";
 
-/** Medians on this machine, in microseconds. */
+/** Median times on this machine, in microseconds. */
 export interface MeasuredCost {
-  /** At every tick. */
+  /** A write, which a device makes at every tick. */
   readonly write: number;
-  /** Once a window; absent for windows so long that sealing would take seconds. */
+  /** Sealing, once per window. Absent if the window has more than 4,000 writes: sealing would then take seconds. */
   readonly seal?: number;
-  /** By the server, or by both, once a report. */
+  /** Opening a report, by the server or by both. */
   readonly open?: number;
 }
 
-/** In writes: sealing makes up for those that are missing. */
+/** In writes. Sealing makes up for those that a device has not made. */
 const LONGEST_SEALED = 4000;
 /** ElGamal states of more bytes take seconds for every write. */
 const LARGEST_ELGAMAL = 10_000;
-/** Enough for a median. */
+/** How long each measurement may take. */
 const MILLISECONDS = 300;
 const DEVICES = 3;
 
 const random = randomnessFrom(globalThis.crypto);
 
-/** Runs devices for a few ticks and, if that does not take long, seals and opens their reports; undefined if even a write would take long. */
+/**
+ * Runs devices for a few ticks and, if that does not take long, seals and opens their reports. Undefined if even a write would
+ * take seconds.
+ */
 export async function measureCost(
   scheme: SchemeName,
   spec: StatisticSpec | TwoServerSpec,
@@ -32,18 +36,18 @@ export async function measureCost(
   const servers = "noise" in spec ? await twoServers(spec, random) : oneServer(scheme, spec, random);
   if (scheme === "elgamal" && servers.bytes.state > LARGEST_ELGAMAL) return undefined;
   const devices = Array.from({ length: DEVICES }, () => enrol(servers));
-  // Short windows have few writes, of which enrolling took one.
+  // Short windows have few writes, and enrolling took one of them.
   const [first] = devices as [Enrolled];
-  const write = await median(Math.min(30, spec.ticks), async () => {
+  const write = await medianTime(Math.min(30, spec.ticks), async () => {
     first.stored = first.recorder.write() ?? first.stored;
   });
   if (spec.ticks + (spec.hides ?? DEFAULT_HIDES) > LONGEST_SEALED) return { write };
   const sent: (readonly Uint8Array[])[] = [];
-  const seal = await median(DEVICES, async (i) => {
+  const seal = await medianTime(DEVICES, async (i) => {
     const { id, recorder, stored } = devices[i] as Enrolled;
     sent.push(await servers.send(id, recorder.seal(stored)));
   });
-  const open = await median(sent.length, async (i) => {
+  const open = await medianTime(sent.length, async (i) => {
     await servers.receive((devices[i] as Enrolled).id, sent[i] as readonly Uint8Array[]);
   });
   return { write, seal, open };
@@ -61,8 +65,8 @@ function enrol(servers: SimulatedServers): Enrolled {
   return { id, recorder, stored: recorder.write() as Uint8Array };
 }
 
-/** Of at least one run, and of as many more as time allows. */
-async function median(mostRuns: number, task: (run: number) => Promise<void>): Promise<number> {
+/** The median time of at least one run, and of as many more as fit into the time. */
+async function medianTime(mostRuns: number, task: (run: number) => Promise<void>): Promise<number> {
   const times: number[] = [];
   const end = performance.now() + MILLISECONDS;
   do {
@@ -70,5 +74,5 @@ async function median(mostRuns: number, task: (run: number) => Promise<void>): P
     await task(times.length);
     times.push(1000 * (performance.now() - start));
   } while (times.length < mostRuns && performance.now() < end);
-  return times.sort((a, b) => a - b)[Math.floor(times.length / 2)] as number;
+  return median(times);
 }

@@ -25,18 +25,18 @@ import {
 } from "@lethe/core/two-server";
 import { bytesFrom } from "../randomness/bytes-from.ts";
 
-/** Whoever counts for a simulated fleet: one server or two, with their keys, and nothing else. */
+/** The servers of a simulated fleet, one or two, with their keys. They have no database and no network. */
 export interface SimulatedServers {
   /** The report as it is uploaded, header included. */
   readonly bytes: StatisticBytes;
   readonly estimates: Pick<ServerSide, "estimate" | "consistent" | "localEpsilon" | "mechanism">;
-  /** A new device's recorder. */
+  /** Issues keys to a new device and starts its recorder. */
   enrol(device: Uint8Array): Recorder;
-  /** The recorder of a device that was closed and is opened again, in the same tick or in another. */
+  /** The recorder of a device that was closed and opens again, in the same tick or in another. */
   resume(device: Uint8Array, stored: Uint8Array, sameTick: boolean): Recorder;
   /** What the device sends, once its recorder is sealed. */
   send(device: Uint8Array, sealed: Uint8Array): Promise<readonly Uint8Array[]>;
-  /** Opened and counted; whether it is valid. */
+  /** Opens and counts a report; whether it was valid. */
   receive(device: Uint8Array, sent: readonly Uint8Array[]): Promise<boolean>;
   /** All answers added up, after the last report. */
   sums(): readonly number[];
@@ -44,6 +44,7 @@ export interface SimulatedServers {
 
 const WINDOW = { task: "simulation", window: 0 } as const;
 
+/** One server that holds the key, for any scheme. */
 export function oneServer(scheme: SchemeName, spec: StatisticSpec, random: Randomness): SimulatedServers {
   const { device, server } = createStatistic(scheme, spec);
   const master = secret(bytesFrom(random, 32));
@@ -66,6 +67,7 @@ export function oneServer(scheme: SchemeName, spec: StatisticSpec, random: Rando
 
 const ROLES = ["leader", "helper"] as const;
 
+/** A leader and a helper, each with its share of every key, which verify reports together. */
 export async function twoServers(spec: TwoServerSpec, random: Randomness): Promise<SimulatedServers> {
   const statistic = createTwoServerStatistic(spec);
   const device = statistic.device(sharingContext(WINDOW));

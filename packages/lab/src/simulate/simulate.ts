@@ -1,3 +1,8 @@
+/**
+ * The simulator: a fleet and its servers in one process, without network and disk. `simulate.ts` runs a window and compares
+ * the estimates with the truth, `servers.ts` is one server or two with their keys, which most experiments use as well, and
+ * `cost.ts` times a device. Imports core, `randomness` and `arithmetic`. Start with `simulate` below.
+ */
 import { serverNoiseSigma, sigmaFor } from "@lethe/core/privacy";
 import {
   type Randomness,
@@ -18,20 +23,22 @@ import {
 import type { NoiseSource, TwoServerSpec } from "@lethe/core/two-server";
 import { bytesFrom } from "../randomness/bytes-from.ts";
 import { oneServer, type SimulatedServers, twoServers } from "./servers.ts";
+import { createStopwatch, type Microseconds, type Stopwatch } from "./stopwatch.ts";
 
+/** The fleet, what it counts, and with how much noise. */
 export interface SimulationOptions {
   readonly statistic: StatisticSpec["statistic"];
   /** One server if absent. */
   readonly mode?: "one-server" | "two-server";
-  /** Of two servers: who adds it. The servers for a mean, else the devices, if absent. */
+  /** With two servers: who adds the noise. If absent, the servers for a mean, the devices for all else. */
   readonly noise?: NoiseSource;
-  /** Of one server. Two servers' shares are under ElGamal. */
+  /** With one server. Two servers use ElGamal. */
   readonly scheme: SchemeName;
   readonly devices: number;
   readonly ticks: number;
-  /** How many writes the window allows besides those of ticks; no device makes one. 0 if absent. */
+  /** How many writes the window allows besides those of ticks; the devices here make none of these. 0 if absent. */
   readonly hides?: number;
-  /** Of lattice histograms and means: how many events between two writes are counted. 1 if absent. */
+  /** For lattice histograms and means: how many events between two writes are counted. 1 if absent. */
   readonly eventsPerTick?: number;
   /** In each tick each device has one event per metric with this probability. */
   readonly rate: number;
@@ -40,21 +47,21 @@ export interface SimulationOptions {
   readonly edges: readonly number[];
   readonly mechanism?: HistogramMechanismName;
   readonly limit: number;
-  /** For a mean, and for noise of the servers: taken from localEpsilon, at δ = 10⁻⁶, if absent. */
+  /** For a mean, and for noise of the servers. If absent, computed from localEpsilon at δ = 10⁻⁶. */
   readonly sigma?: number;
   readonly seed?: string;
 }
 
-/** One entry per metric, per bucket, or one. */
+/** What came out. Arrays have one entry per metric or per bucket; for a mean, one. */
 export interface SimulationResult {
   readonly statistic: StatisticSpec["statistic"];
-  /** Of two servers. */
+  /** Present with two servers. */
   readonly mode?: "two-server";
   readonly noise?: NoiseSource;
   readonly scheme: SchemeName;
   readonly mechanism: string;
   readonly devices: number;
-  /** If they were asked for. */
+  /** Present if it was given. */
   readonly hides?: number;
   readonly eventsPerTick?: number;
   readonly valid: number;
@@ -68,17 +75,12 @@ export interface SimulationResult {
   /** The report as it is uploaded, header included. */
   readonly bytes: StatisticBytes;
   /** Medians per call; opening is what all servers do for a report. */
-  readonly microseconds: {
-    readonly record: number;
-    readonly write: number;
-    readonly seal: number;
-    readonly open: number;
-  };
+  readonly microseconds: Microseconds;
 }
 
 /**
- * A fleet of devices and their servers in one process: real keys, the real state machines, a write in every tick, real
- * reports, opened with the derived keys. Nothing is left out but the network and the disk.
+ * Runs a fleet of devices and their servers in one process: real keys, the real state machines, a write in every tick, real
+ * reports, opened with the derived keys. Only the network and the disk are left out.
  */
 export async function simulate(
   options: SimulationOptions,
@@ -132,7 +134,7 @@ function twoServerSpecOf(options: SimulationOptions): TwoServerSpec {
   return { statistic, ...common, limit, sigma };
 }
 
-/** Ticks with events and writes. */
+/** Lets one device record its events and write in every tick; returns its true counts and what it stored last. */
 function liveThroughWindow(
   { ticks, metrics, rate }: SimulationOptions,
   recorder: Recorder,
@@ -168,7 +170,7 @@ function summarize(
   { estimates: server, bytes, sums }: SimulatedServers,
   valid: number,
   truth: readonly number[],
-  microseconds: SimulationResult["microseconds"],
+  microseconds: Microseconds,
 ): SimulationResult {
   const estimates = server.estimate(sums(), devices);
   const raw = estimates.map(({ estimate }) => estimate);
@@ -194,40 +196,4 @@ function summarize(
 
 function addTo(sums: number[] | undefined, values: readonly number[]): number[] {
   return values.map((value, i) => value + (sums?.[i] ?? 0));
-}
-
-type Call = keyof SimulationResult["microseconds"];
-interface Stopwatch {
-  time<T>(call: Call, task: () => T): T;
-  timeAsync<T>(call: Call, task: () => Promise<T>): Promise<T>;
-  medians(): SimulationResult["microseconds"];
-}
-
-function createStopwatch(): Stopwatch {
-  const SAMPLES = 10_000;
-  const times: Record<Call, number[]> = { record: [], write: [], seal: [], open: [] };
-  const median = (samples: number[]): number => samples.sort((a, b) => a - b)[Math.floor(samples.length / 2)] ?? 0;
-  const note = (call: Call, start: number): void => {
-    if (times[call].length < SAMPLES) times[call].push(1000 * (performance.now() - start));
-  };
-  return {
-    time: (call, task) => {
-      const start = performance.now();
-      const result = task();
-      note(call, start);
-      return result;
-    },
-    timeAsync: async (call, task) => {
-      const start = performance.now();
-      const result = await task();
-      note(call, start);
-      return result;
-    },
-    medians: () => ({
-      record: median(times.record),
-      write: median(times.write),
-      seal: median(times.seal),
-      open: median(times.open),
-    }),
-  };
 }

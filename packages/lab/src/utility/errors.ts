@@ -1,4 +1,5 @@
 import type { ServerSide } from "@lethe/core/statistic";
+import { mean } from "../arithmetic/averages.ts";
 
 /** Estimates beside the truth, over many runs of the same question. */
 export interface Errors {
@@ -78,8 +79,4 @@ export function statedAt(
     return (devices * (value - low)) / (high - low);
   });
   return estimate(sums, devices).map(({ standardError }) => standardError);
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

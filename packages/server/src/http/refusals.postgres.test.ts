@@ -322,7 +322,7 @@ describe("requests that HTTP itself does not allow", () => {
     "GET / HTTP/1.1\r\nHost test\r\n\r\n",
     "\x16\x03\x01\x02\x00\x01\x00",
   ])("are answered with 400 or not at all: %j", async (text) => {
-    const answer = await sendRaw(service.url, text, 200);
+    const answer = await sendRaw(service.url, text, 200, 200);
     if (answer !== "") await expectProblem(parseResponse(answer), "bad-encoding");
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
   });

@@ -69,13 +69,13 @@ export async function countShared(
         device,
         ...decodeTwoServerReport(task.shared, task.hash, body),
       }));
-      const halves = parts.map(({ device, report, leader }) => ({ device, report, half: leader }));
+      const halves = parts.map(({ device, reportId: report, leader }) => ({ device, report, half: leader }));
       const keys = windowKeysOf(task, window, windowSecret);
       const start = performance.now();
       const prepared = await threads.run("prepareShares", keys, "leader", verifyKey, halves);
       const perReport = (performance.now() - start) / 1000 / reports.length;
       job = Math.min(Math.max(Math.round(JOB_SECONDS / perReport), 1), 2 * job, most);
-      const entries = parts.map(({ device, report, helper: half }, i): JobEntry => {
+      const entries = parts.map(({ device, reportId: report, helper: half }, i): JobEntry => {
         return { device, report, half, leaderVerifier: (prepared[i] as PreparedHalf).verifier };
       });
       const verifiers = await helper.verify(task, await readWindow(database, window.id), entries, sizes);
@@ -122,8 +122,8 @@ export async function finishShared(
   const window = await readWindow(database, id);
   if (window.state !== "closed" || !(await isCounted(database, window))) return undefined;
   const reports = await hashOfReports(database, id, task.reportBytes, (device, body) => {
-    const { report, helper: half } = decodeTwoServerReport(task.shared, task.hash, body);
-    return digestOf(device, report, half);
+    const { reportId, helper: half } = decodeTwoServerReport(task.shared, task.hash, body);
+    return digestOf(device, reportId, half);
   });
   await helper.finish(task, window, { received: window.received, reports });
   return database.transaction(async (transaction) => {

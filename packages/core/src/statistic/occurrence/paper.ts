@@ -1,3 +1,4 @@
+import type { DeviceScheme } from "../../encryption/rerandomizable.ts";
 import {
   createRandomizedResponse,
   drawResponse,
@@ -8,7 +9,6 @@ import type { Randomness } from "../../randomness/index.ts";
 import {
   applyResponses,
   type CounterScheme,
-  type DeviceScheme,
   type PaperAlgorithm,
   paperDevice,
   paperServer,

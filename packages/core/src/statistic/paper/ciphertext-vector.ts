@@ -2,9 +2,9 @@ import { join, split } from "../../bytes.ts";
 import {
   type AdditiveScheme,
   type DeviceKeyContext,
+  type DeviceScheme,
   deriveDeviceKeys,
   deriveDeviceSecretKey,
-  type RerandomizableScheme,
 } from "../../encryption/index.ts";
 import { LetheError, requireLength } from "../../error.ts";
 import type { Randomness } from "../../randomness/index.ts";
@@ -20,16 +20,6 @@ export interface CounterScheme<PublicKey, SecretKey, Ciphertext>
    * a report have none.
    */
   open?(secretKey: SecretKey, bytes: Uint8Array): number | undefined;
-}
-
-/** What a device needs of a scheme: nothing that opens, nothing that adds. */
-export interface DeviceScheme<PublicKey, Ciphertext>
-  extends Omit<
-    RerandomizableScheme<number, PublicKey, never, Ciphertext>,
-    "generateKeys" | "generateSecretKey" | "decrypt" | "encodePublicKey" | "decodePublicKey"
-  > {
-  /** `isUsedOften` unless what makes a key faster to use would not be worth its memory. */
-  decodePublicKey(bytes: Uint8Array, isUsedOften?: boolean): PublicKey;
 }
 
 const MOST_CIPHERTEXTS = 10_000;

@@ -1,5 +1,5 @@
 import type { Release, Task } from "@lethe/core/message";
-import type { Truth } from "./truth.ts";
+import type { Truth } from "../fleet/truth.ts";
 
 /** One figure: a metric, or one bucket of it. */
 export interface DemoRow {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
-const root = new URL("../../../", import.meta.url);
+const root = new URL("../../../../", import.meta.url);
 const text = readFileSync(new URL("docs/threat-model.md", root), "utf8");
 /** Five columns, without heads and rules. */
 const rows = text

@@ -4,7 +4,7 @@ import { LetheError } from "@lethe/core/error";
 import { beginningOf, type Manifest, windowAt, windowSeconds } from "@lethe/core/message";
 import { type Randomness, randomnessFrom, uniformBelow } from "@lethe/core/randomness";
 import { type Lethe, openLethe } from "@lethe/device";
-import { inParallel } from "./parallel/in-parallel.ts";
+import { inParallel } from "../parallel/in-parallel.ts";
 import { type Truth, truthOf } from "./truth.ts";
 
 export interface FleetOptions {

@@ -7,7 +7,7 @@ import { createTask, fetchReleases } from "@lethe/analyst";
 import type { Release, Task } from "@lethe/core/message";
 import { openService, type Service } from "@lethe/server";
 import { pino } from "pino";
-import { trialFiles } from "./trial-page.ts";
+import { trialFiles } from "./page.ts";
 
 /** A service for one person and one page, to see an event of one's own in a release. */
 export interface Trial {

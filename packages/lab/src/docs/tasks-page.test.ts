@@ -3,9 +3,9 @@ import { parseTask, type Task } from "@lethe/core/message";
 import { planTask } from "@lethe/core/plan";
 import { createStatistic } from "@lethe/core/statistic";
 import { describe, expect, it } from "vitest";
-import { TASK_FIELDS } from "../../core/src/message/task-fields.ts";
+import { TASK_FIELDS } from "../../../core/src/message/task-fields.ts";
 
-const page = readFileSync(new URL("../../../docs/tasks.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../../../docs/tasks.md", import.meta.url), "utf8");
 const tasks = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, json = ""]) => json);
 const [first = ""] = tasks;
 

@@ -5,9 +5,9 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Release, Task } from "@lethe/core/message";
-import { type Demo, type DemoResult, resultOf } from "./demo-result.ts";
-import { runFleet } from "./fleet.ts";
-import { createLetheProcesses, type LetheProcesses } from "./lethe-process.ts";
+import { runFleet } from "../fleet/fleet.ts";
+import { createLetheProcesses, type LetheProcesses } from "../processes/lethe-process.ts";
+import { type Demo, type DemoResult, resultOf } from "./result.ts";
 
 export interface TwoServerDemoOptions {
   /** The file of the command `lethe`, of which leader, helper and analyst are processes. */

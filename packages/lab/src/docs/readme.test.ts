@@ -4,9 +4,9 @@ import { aggregateEpsilon, localEpsilonFor } from "@lethe/core/privacy";
 import { expect, it, vi } from "vitest";
 
 it("the example of docs/library.md runs as it is printed", async () => {
-  const page = readFileSync(new URL("../../../docs/library.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../../../docs/library.md", import.meta.url), "utf8");
   const example = /```ts\n(.*?)```/s.exec(page)?.[1];
-  const file = fileURLToPath(new URL("../dist/library-example.ts", import.meta.url));
+  const file = fileURLToPath(new URL("../../dist/library-example.ts", import.meta.url));
   writeFileSync(file, example as string);
   const log = vi.spyOn(console, "log").mockImplementation(() => {});
   await import(/* @vite-ignore */ file);
@@ -17,7 +17,7 @@ it("the example of docs/library.md runs as it is printed", async () => {
 });
 
 it("the table of docs/privacy.md is what the library says", () => {
-  const text = readFileSync(new URL("../../../docs/privacy.md", import.meta.url), "utf8");
+  const text = readFileSync(new URL("../../../../docs/privacy.md", import.meta.url), "utf8");
   const rows = [...text.matchAll(/^\| ([\d,]+) \|((?: [\d.]+ \|){5})$/gm)];
   expect(rows.length).toBe(5);
   for (const [, devices = "", figures = ""] of rows) {

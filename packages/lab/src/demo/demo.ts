@@ -8,13 +8,13 @@ import type { Release, Task } from "@lethe/core/message";
 import { type Lethe, openLethe } from "@lethe/device";
 import { openService, type Service } from "@lethe/server";
 import { pino } from "pino";
-import { type Demo, type DemoResult, resultOf } from "./demo-result.ts";
-import { happens } from "./fleet.ts";
-import { inParallel } from "./parallel/in-parallel.ts";
-import { truthOf } from "./truth.ts";
+import { happens } from "../fleet/fleet.ts";
+import { truthOf } from "../fleet/truth.ts";
+import { inParallel } from "../parallel/in-parallel.ts";
+import { type Demo, type DemoResult, resultOf } from "./result.ts";
 
-export type { Demo, DemoResult, DemoRow } from "./demo-result.ts";
-export { openTwoServerDemo, type TwoServerDemoOptions } from "./two-server-demo.ts";
+export type { Demo, DemoResult, DemoRow } from "./result.ts";
+export { openTwoServerDemo, type TwoServerDemoOptions } from "./two-servers.ts";
 
 const DEVICES = 200;
 const MINIMUM_DEVICES = 100;
