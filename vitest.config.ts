@@ -24,7 +24,7 @@ const PURE = [
   "packages/lab/src/{attacks,baseline,experiments,fhe,intrusion,pke,plot}/**/*.test.ts",
 ];
 
-/** Names that say more than `x.test.ts`: each of these kinds is in a project of its own. */
+/** Names that say more than `x.test.ts`: other projects run these. */
 const OTHER_KINDS = "**/*.{store,postgres,fault,browser,installed,stat,timed,slow}.test.ts";
 
 const WASM_LATER = fileURLToPath(new URL("scripts/wasm-later.cjs", import.meta.url));

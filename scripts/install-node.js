@@ -14,8 +14,9 @@ export function installNode(major) {
   const folder = mkdtempSync(join(tmpdir(), "lethe-node-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const name = `node-${platform()}-${arch()}`;
-  const args = ["install", "--no-audit", "--no-fund", "--loglevel=error", `${name}@${major}`];
-  spawnSync("npm", args, { cwd: folder, stdio: ["ignore", 2, 2], timeout: MOST_MILLISECONDS });
+  const options = ["--no-audit", "--no-fund", "--fetch-retries=1", "--fetch-retry-mintimeout=1000"];
+  const args = ["install", ...options, `${name}@${major}`];
+  spawnSync("npm", args, { cwd: folder, stdio: "ignore", timeout: MOST_MILLISECONDS });
   const program = join(folder, "node_modules", name, "bin", "node");
   return spawnSync(program, ["--version"]).status === 0 ? program : undefined;
 }

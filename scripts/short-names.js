@@ -1,4 +1,4 @@
-// Shorter names for properties that only the SDK itself sees: neither the application, nor the service, nor the platform.
+// Shortens the names of properties that only the SDK itself uses: not the application, the service or the platform.
 import { parseAst } from "rolldown/parseAst";
 
 const NAMES = `
@@ -11,11 +11,11 @@ const NAMES = `
   .trim()
   .split(/\s+/);
 
-/** `$a` to `$z`, then `$A` on: nothing else begins so. */
+/** `$a` to `$z`, then `$A` to `$Z` and digits. Nothing else in the SDK begins with a dollar sign. */
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 const shortNames = new Map(NAMES.map((name, i) => [name, `$${LETTERS[i]}`]));
 
-/** The same code with these properties renamed, in all of its files alike. Text and variables stay. */
+/** Returns the code with these properties renamed, in the same way in every file. Text and variables stay. */
 export function withShortNames(code) {
   const found = [];
   visit(parseAst(code), found);

@@ -96,7 +96,7 @@ describe("from a task file to a release", () => {
     });
   });
 
-  it("task list and task show tell what is collected", () => {
+  it("task list and task show tell what is collected", BUSY, () => {
     const { tasks } = runJson<{ tasks: { task: string; window: number }[] }>("task", "list");
     expect(tasks).toMatchObject([{ task: "editor-health", windowSeconds: 10, versions: [{ version: 1, metrics: 3 }] }]);
     expect(run("task", "list").stdout).toMatch(/\neditor-health +1 +3 +10 seconds +\d+ +\d+\n$/);

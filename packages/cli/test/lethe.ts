@@ -34,7 +34,7 @@ export function lethe(...args: string[]) {
   return letheWith({}, ...args);
 }
 
-/** A service in a process of its own. */
+/** A service in a separate process. */
 export interface RunningService {
   readonly process: ChildProcess;
   /** What it printed when it listened. */
@@ -64,8 +64,9 @@ export function simulateInTime<T extends { readonly status: number | null; reado
 }
 
 /**
- * `lethe serve --dev` on a free port, in a folder of its own; whoever starts it kills it. `command` is another `lethe` than ours.
- * A "new" database it makes itself, which takes long; else it finds one. `within` is a command that runs another, with limits say.
+ * Starts `lethe serve --dev` on a free port, in a folder. The caller kills it. `command` is another `lethe` than this repository's.
+ * The service finds an empty database, unless that is "new": then it creates one, which takes long. `within` is a command that
+ * runs the service, for example with limits.
  */
 export async function startService(
   {

@@ -132,7 +132,7 @@ function sh(cwd: string, script: string, env: Readonly<Record<string, string>> =
   return stdout;
 }
 
-/** A program under way, to be ended by whoever started it. */
+/** A running program, which the caller ends. */
 export function startProgram(cwd: string, file: string) {
   const child = spawn(process.execPath, [file], { cwd, env: environment(), stdio: ["ignore", "pipe", "pipe"] });
   process.once("exit", () => child.kill("SIGKILL"));

@@ -32,7 +32,7 @@ it("a restored database whose window was released meanwhile is refused, and told
   );
 });
 
-it("with the windows given up it starts, publishes that they are lost, and the others go on", async () => {
+it("with the windows given up it starts, reports them as lost, and the others go on", async () => {
   const window = await restoreFromWithinWindow();
   await service.restart({ abandonLostWindows: true });
   const path = `${service.url}/v1/tasks/${EXACT_TASK.task}`;

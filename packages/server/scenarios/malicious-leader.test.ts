@@ -64,7 +64,7 @@ it("what is passed on as it came is found valid", async () => {
   const verifiers = await leader.ask(...entries);
   for (const [i, entry] of entries.entries()) {
     expect(isValid(entry, verifiers[i])).toBe(true);
-    // A message about something that is missing would have other words.
+    // Something that is not there would be refused in other words.
     expect(verifiers[i]).not.toEqual(await leader.nothingFoundIn(entry));
   }
 });

@@ -231,7 +231,7 @@ describe("a start", () => {
   });
 });
 
-it("the count of invalid reports begins with noise, which every window draws for itself", async () => {
+it("the count of invalid reports begins with noise, drawn again for every window", async () => {
   service = await startTestService({ keysAhead: 1 }, "as operators start it");
   for (let i = 0; i < 6; i++) await createTask(service, { ...EXACT_TASK, task: `noisy-${i}` });
   await service.stop();

@@ -78,7 +78,7 @@ it("devices are counted by two servers, neither of which sees an answer", async 
   }
 });
 
-it("reports that cannot be opened count as no event, at both servers, and their number is published with noise", async () => {
+it("reports that cannot be opened count as no event, at both servers, and their number is released with noise", async () => {
   const task = await makeTask(pair, { ...SHARED_TASK, task: "invalid" });
   const window = runningWindow(task);
   const all = ["happened", "counted", "times", "average"];
@@ -220,7 +220,7 @@ describe("a report", () => {
       const made = await makeTask(pair, counters(metrics));
       const device = await enrolShared(pair, made, window);
       const body = await sharedReport(made, window, device, []);
-      // Header, manifest hash and report id; then each half: 96 or 64 bytes per bit, and the wrapping.
+      // Header, manifest hash and report id; then each half: 96 or 64 bytes per bit, and what wraps it.
       expect(body).toHaveLength(2 + 32 + 16 + (96 * metrics + 48) + (64 * metrics + 48));
       expect(body).toHaveLength(twoServerReportBytes(made.layout));
       expect((await sendShared(pair, made.manifest.task, window, device, body)).status).toBe(201);

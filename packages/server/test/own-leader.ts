@@ -20,7 +20,7 @@ import { issueShares, prepareShares } from "../dist/tally/shares.js";
 import type { TestService } from "./service.ts";
 import { agree, knownManifest, PEER_SECRET, type SharedDevice, type SharedTask, sharedReport } from "./two-servers.ts";
 
-/** Somebody who has the leader's keys and secrets, and asks the helper anything. */
+/** A program that has the leader's keys and secrets, and asks the helper whatever it likes. */
 export interface OwnLeader {
   readonly task: SharedTask;
   readonly version: TwoServerTask;
@@ -99,7 +99,7 @@ export async function leadAlone(
     },
     entry: async (device, events = [], id) => {
       const body = await sharedReport(task, window, device, events, id);
-      const { report, leader, helper: half } = decodeTwoServerReport(task.layout, task.hash, body);
+      const { reportId: report, leader, helper: half } = decodeTwoServerReport(task.layout, task.hash, body);
       const [prepared] = await prepareShares(keys(), "leader", verifyKey, [
         { device: device.id, report, half: leader },
       ]);

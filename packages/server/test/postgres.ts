@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { eventually } from "./eventually.ts";
 import { createDatabase, dropDatabase, query, urlOf } from "./postgres-databases.ts";
 
-/** A PostgreSQL server in its own processes, which can be stopped, killed, and followed by a standby. */
+/** A running PostgreSQL that tests can stop, kill, and give a standby. */
 export interface PostgresServer {
   readonly url: string;
   readonly port: number;
@@ -23,7 +23,7 @@ export interface PostgresServer {
   restart(how: "fast" | "kill"): Promise<void>;
   /** Restarts this server; from then on its commits wait for the new standby, and for no other. */
   addSynchronousStandby(): Promise<PostgresServer>;
-  /** Makes a standby accept writes; it waits for no other standby. */
+  /** Makes a standby accept writes; its commits wait for no other standby. */
   promote(): Promise<void>;
   /** Stops the server and deletes its folder. */
   remove(): Promise<void>;

@@ -131,7 +131,7 @@ export function releaseOf(service: { readonly url: string }, task: KnownTask, wi
   });
 }
 
-/** The release is made from these sums of this number of reports. */
+/** Checks that a release was made from these sums, and from this number of reports. */
 export function requireReleased(release: Release, task: KnownTask, sums: readonly number[], reports: number): void {
   const [part] = task.layout;
   const estimates = part?.server.estimate(sums, reports).map(({ estimate }) => estimate);

@@ -52,7 +52,7 @@ const DEVICES_AT_ONCE = 3;
 const REPORTS_PER_LIFE = 6;
 const LONGEST_LIFE_MS = 2000;
 const PAUSE_MS = 50;
-/** One of this number of reports is altered on its way to one of the servers. */
+/** One in this number of reports is altered on its way to one of the servers. */
 const INVALID_OF = 8;
 
 export interface FaultsResult {
@@ -166,7 +166,7 @@ function startDevices(
 ): {
   readonly sent: readonly Sent[];
   allow(reports: number): void;
-  /** Waits for this number of further reports, but not for long. */
+  /** Waits until this number of further reports was acknowledged, but not for long. */
   acknowledged(reports: number): Promise<void>;
   unanswered(): number;
   stop(): Promise<void>;
@@ -239,8 +239,8 @@ function startDevices(
 async function requireTruth(servers: Servers, task: SharedTask, sent: readonly Sent[]): Promise<void> {
   const digests = sent
     .map(({ device, body }) => {
-      const { report, helper } = decodeTwoServerReport(task.layout, task.hash, body);
-      return { device: Buffer.from(device.id), digest: digestOf(device.id, report, helper) };
+      const { reportId, helper } = decodeTwoServerReport(task.layout, task.hash, body);
+      return { device: Buffer.from(device.id), digest: digestOf(device.id, reportId, helper) };
     })
     .toSorted((a, b) => Buffer.compare(a.device, b.device));
   const hash = createHash("sha256");

@@ -241,7 +241,7 @@ export async function sharedReport(
   });
   const wrappingKeys = { leader: leader.wrappingKey, helper: helper.wrappingKey };
   const halves = await wrapReport(wrappingKeys, { ...at, device: id, report }, Buffer.concat(bits), random);
-  return encodeTwoServerReport(hash, { report, ...halves });
+  return encodeTwoServerReport(hash, { reportId: report, ...halves });
 }
 
 export function sendShared(

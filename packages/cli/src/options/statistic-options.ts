@@ -106,8 +106,10 @@ function refuseWithTwoServers(
   if (isGiven("scheme", command) && scheme !== "elgamal") {
     command.error("error: --mode two-server has its own encryption, over elgamal: leave out --scheme");
   }
-  if (noise !== undefined && !entryOf(statistic).run.twoServerNoise.includes(noise)) {
-    command.error(`error: with --mode two-server, a ${statistic} cannot have --noise ${noise}: leave it out`);
+  const possible = entryOf(statistic).run.twoServerNoise;
+  if (noise !== undefined && !possible.includes(noise)) {
+    const whose = possible[0] === "servers" ? "the servers'" : "the devices'";
+    command.error(`error: with --mode two-server, the noise of a ${statistic} is ${whose}: leave out --noise ${noise}`);
   }
   if (isAtServers && isGiven("mechanism", command)) {
     command.error("error: option '--mechanism' is for noise of the devices only: leave it out, or use --noise device");

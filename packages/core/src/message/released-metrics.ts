@@ -1,4 +1,3 @@
-import type { TaskPlan } from "../plan/task.ts";
 import type { StatisticName } from "../statistic/spec.ts";
 import type { ServerEstimates } from "../statistic/statistic.ts";
 import { entryOf } from "../statistic/table.ts";
@@ -13,12 +12,20 @@ export interface SummedStatistic {
   readonly sums: readonly number[];
 }
 
+/** What a release states about privacy. A `TaskPlan` is one. */
+export interface TaskPrice {
+  readonly metrics: readonly Guarantee[];
+  readonly perWindow: Omit<Release["privacy"], "honest" | "hijackedEpsilon"> & { readonly hijackedEpsilon: number };
+  /** How many honest reports the guarantees stand on. */
+  readonly reporting: number;
+}
+
 /** The figures of a release, in the order in which the task names its metrics. */
 export function releasedMetrics(
   order: readonly { readonly name: string }[],
   statistics: readonly SummedStatistic[],
   received: number,
-  cost: TaskPlan,
+  cost: TaskPrice,
 ): ReleasedMetric[] {
   const costs = costsOf(cost);
   const metrics = statistics.flatMap((part): ReleasedMetric[] => {
@@ -42,7 +49,7 @@ export function releasedMetrics(
 
 type Guarantee = Pick<ReleasedMetric, "name" | "mechanism" | "localEpsilon" | "epsilon" | "delta" | "bound">;
 
-function costsOf({ metrics }: TaskPlan): (name: string) => Guarantee {
+function costsOf({ metrics }: TaskPrice): (name: string) => Guarantee {
   const plans = new Map(metrics.map((metric) => [metric.name, metric]));
   return (name) => {
     const plan = plans.get(name);
@@ -52,8 +59,11 @@ function costsOf({ metrics }: TaskPlan): (name: string) => Guarantee {
   };
 }
 
-/** What a release states of all metrics together. It does not depend on how many reports there are: anyone can send some. */
-export function releasedPrivacy({ perWindow, reporting }: TaskPlan): Release["privacy"] {
+/**
+ * What a release states of all metrics together. It does not depend on how many reports there are: anyone can send
+ * some.
+ */
+export function releasedPrivacy({ perWindow, reporting }: TaskPrice): Release["privacy"] {
   const { local, aggregate, hijackedEpsilon } = perWindow;
   return {
     local,

@@ -2,9 +2,8 @@ import { isSameBytes } from "../bytes.ts";
 import { LetheError } from "../error.ts";
 import type { Manifest } from "../message/manifest.ts";
 import type { Release } from "../message/release.ts";
-import { releasedMetrics, releasedPrivacy } from "../message/released-metrics.ts";
+import { releasedMetrics, releasedPrivacy, type TaskPrice } from "../message/released-metrics.ts";
 import type { WindowShare } from "../message/window-share.ts";
-import type { TaskPlan } from "../plan/task.ts";
 import { INVALID_COUNT_EPSILON, INVALID_COUNT_STANDARD_ERROR } from "../privacy/accounting/invalid-count.ts";
 import { ELEMENT_BYTES } from "../sharing/field64.ts";
 import { answersIn } from "../statistic/two-server.ts";
@@ -20,7 +19,7 @@ export function assembleRelease(
   }: { readonly manifest: Manifest; readonly hash: Uint8Array; readonly layout: TwoServerLayout },
   leader: WindowShare,
   helper: WindowShare,
-  cost: TaskPlan,
+  cost: TaskPrice,
 ): Release {
   requireSame(manifest, hash, leader, helper);
   const answers = answersIn(layout.map(({ statistic }) => statistic));

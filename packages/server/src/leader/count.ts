@@ -40,10 +40,10 @@ export function countWithHelper(
         device,
         ...decodeTwoServerReport(task.layout, task.hash, body),
       }));
-      const halves = sent.map(({ device, report, leader }) => ({ device, report, half: leader }));
+      const halves = sent.map(({ device, reportId, leader }) => ({ device, report: reportId, half: leader }));
       const prepared = await parts.threads.run("prepareShares", keys, "leader", verifyKey, halves);
       return prepared.map((half, i): Report => {
-        const { device, report, leader, helper: helperHalf } = sent[i] as (typeof sent)[number];
+        const { device, reportId: report, leader, helper: helperHalf } = sent[i] as (typeof sent)[number];
         return { device, report, half: helperHalf, leaderHalf: leader, prepared: half, leaderVerifier: half.verifier };
       });
     },

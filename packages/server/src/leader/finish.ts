@@ -26,8 +26,8 @@ export async function finishWithHelper(
   const window = await readWindow(database, id);
   if (window.state !== "closed" || (await countedIn(database, id)) !== window.received) return undefined;
   const reports = await hashOfReports(database, id, task.reportBytes, (device, body) => {
-    const { report, helper: half } = decodeTwoServerReport(task.layout, task.hash, body);
-    return digestOf(device, report, half);
+    const { reportId, helper: half } = decodeTwoServerReport(task.layout, task.hash, body);
+    return digestOf(device, reportId, half);
   });
   await helper.finish(task, window, { received: window.received, reports });
   return database.transaction(async (transaction) => {
