@@ -1,8 +1,9 @@
 import { LetheError } from "@lethe/core/error";
 import type { Task } from "@lethe/core/message";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../../server/test/eventually.ts";
 import { asAdmin, EXACT_TASK, startTestService, type TestService } from "../../server/test/service.ts";
-import { type Lethe, type LetheOptions, memoryStore, openLethe } from "../dist/index.js";
+import { type Lethe, type LetheOptions, memoryStore, openLethe, type Store } from "../dist/index.js";
 
 let service: TestService;
 beforeAll(async () => {
@@ -180,6 +181,25 @@ describe("what goes wrong is told, and the application goes on", () => {
       await lethe.sendPending();
     }
     expect(problems.map(({ code }) => code)).toEqual(["unreachable"]);
+    await lethe.close();
+  });
+
+  it("not a store that takes long to load", async () => {
+    const task = await newTask();
+    const inner = memoryStore();
+    const store: Store = {
+      ...inner,
+      load: async () => {
+        await sleep(400);
+        return inner.load();
+      },
+    };
+    const { lethe, problems } = await open(task, { store });
+    await eventually(async () => {
+      await lethe.sendPending();
+      return lethe.inspect().memory.length > 0 || undefined;
+    });
+    expect(problems).toEqual([]);
     await lethe.close();
   });
 

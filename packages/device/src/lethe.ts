@@ -44,7 +44,7 @@ export interface Lethe<Name extends string = string> extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** How long to wait for another tab that may write before going on without. */
+/** `openLethe` resolves after this time even if another tab or process writes, or the store is slow. */
 const OTHERS_MS = 250;
 
 /** Resolves without the network. Rejects for wrong options only. */
@@ -86,6 +86,8 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
   let writer: Writer | undefined;
   /** Of the consent that holds. It is aborted when that is withdrawn, or with `true`, for a last write, when the program closes. */
   let session: AbortController | undefined;
+  /** Whether the session got the lock. Opening what is stored may take longer than `OTHERS_MS` on a busy machine. */
+  let isLocked = false;
   /** Sessions, and what comes between them: each begins when nothing of the one before is in progress. */
   let turn = Promise.resolve();
 
@@ -100,8 +102,9 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
 
   /** Waits to be the one that writes, writes until the signal is aborted, and lets others. */
   async function write(signal: AbortSignal, isOpen: () => void): Promise<void> {
-    const release = await store.lock(signal, () => end(false));
+    const release = await store.lock(signal, () => end(false), onProblem);
     if (!release) return;
+    isLocked = true;
     try {
       const opened = await openWriter({ ...parts, service: createService({ ...parts, signal }), signal });
       if (!signal.aborted) {
@@ -128,6 +131,7 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
   async function start(): Promise<void> {
     const own = new AbortController();
     session = own;
+    isLocked = false;
     await new Promise<void>((resolve) => {
       const run = async (): Promise<void> => {
         try {
@@ -141,8 +145,8 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
       setTimeout(resolve, OTHERS_MS);
     });
     if (!writer) store.peers?.listen(onCounting);
-    if (session === own && !writer && !store.peers) {
-      onProblem(new LetheError("bad-store", "another process writes here: events are dropped"));
+    if (session === own && !isLocked && !store.peers && !store.reportsHolder) {
+      onProblem(new LetheError("bad-store", "another one writes to this store: events are dropped until it ends"));
     }
   }
 

@@ -2,13 +2,18 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync } from
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LetheError } from "@lethe/core/error";
-import { removeUnfinished, replaceFile, syncFolder, takeLock } from "@lethe/files";
+import { type HeldLock, type Lock, removeUnfinished, replaceFile, syncFolder, takeLock } from "@lethe/files";
 import type { Store } from "../store/store.ts";
 import { endWithdrawal, isWithdrawn, type Ticket, takeTicket, withdraw } from "./withdrawal.ts";
 
 const RETRY_MILLISECONDS = 1_000;
-const WIPE_MILLISECONDS = 50;
+const QUICK_RETRY_MILLISECONDS = 50;
 const MOST_WAIT_MILLISECONDS = 30_000;
+/**
+ * How often the lock must be found held before that is reported: by a process that runs, which may be about to end; and by
+ * one that was killed, for 30 s, as a busy machine may take seconds to end it.
+ */
+const LOOKS = { running: 5, ending: MOST_WAIT_MILLISECONDS / QUICK_RETRY_MILLISECONDS };
 /** Far above any record, far below what would exhaust the memory of a program that merely wants to count. */
 const LARGEST_RECORD = 64 * 2 ** 20;
 
@@ -29,8 +34,9 @@ export function fileStore(folder: string): Store {
   const files = filesIn(resolve(folder));
   let isLocked = false;
   return {
-    lock: async (signal, onWithdrawn) => {
-      const release = await lock(files, signal, onWithdrawn);
+    reportsHolder: true,
+    lock: async (signal, onWithdrawn, onProblem) => {
+      const release = await lock(files, signal, onWithdrawn, onProblem);
       isLocked = release !== undefined;
       return (
         release &&
@@ -61,31 +67,43 @@ function filesIn(folder: string): Files {
 }
 
 type OnWithdrawn = Parameters<Store["lock"]>[1];
+type OnProblem = Parameters<Store["lock"]>[2];
 
-/** Also undefined if consent is withdrawn while this waits. */
+/** Also undefined if consent is withdrawn while this waits. Reports once which process it waits for. */
 async function lock(
   files: Files,
   signal: AbortSignal,
   onWithdrawn: OnWithdrawn,
+  onProblem: OnProblem,
 ): Promise<(() => Promise<void>) | undefined> {
   let ticket: Ticket | undefined;
+  let isReported = false;
   try {
-    while (!signal.aborted) {
-      const release = explained(files, "locked", () => tryLock(files));
+    for (let looks = 1; !signal.aborted; looks++) {
+      const taken = explained(files, "locked", () => tryLock(files));
       if (ticket?.isValid() === false) {
-        release?.();
+        if ("release" in taken) taken.release();
         void onWithdrawn?.();
         return undefined;
       }
-      if (release) return hold(files, release, onWithdrawn);
+      if ("release" in taken) return hold(files, taken.release, onWithdrawn);
       ticket ??= explained(files, "locked", () => takeTicket(files.folder));
+      if (!isReported && looks >= (taken.isEnding ? LOOKS.ending : LOOKS.running)) {
+        isReported = true;
+        onProblem?.(heldBy(taken.heldBy, files));
+      }
       // Without a reference: a program that has nothing left but to wait for another may end.
-      await sleep(RETRY_MILLISECONDS, undefined, { ref: false, signal }).catch(() => undefined);
+      const wait = isReported ? RETRY_MILLISECONDS : QUICK_RETRY_MILLISECONDS;
+      await sleep(wait, undefined, { ref: false, signal }).catch(() => undefined);
     }
     return undefined;
   } finally {
     ticket?.remove();
   }
+}
+
+function heldBy(owner: string, { folder }: Files): LetheError {
+  return new LetheError("bad-store", `${owner} writes to ${folder}: events are dropped here until it ends`);
 }
 
 /** Looks for a withdrawal until the lock is released. Completes an earlier withdrawal whose process was killed. */
@@ -120,30 +138,30 @@ async function wipeAfterOthers(files: Files): Promise<void> {
     withdraw(folder);
     rmSync(files.record, { force: true });
   });
-  for (let left = MOST_WAIT_MILLISECONDS; isWithdrawn(folder); left -= WIPE_MILLISECONDS) {
-    const release = explained(files, "wiped", () => tryLock(files));
-    if (release) {
+  for (let left = MOST_WAIT_MILLISECONDS; isWithdrawn(folder); left -= QUICK_RETRY_MILLISECONDS) {
+    const taken = explained(files, "wiped", () => tryLock(files));
+    if ("release" in taken) {
       explained(files, "wiped", () => removeRecord(files));
-      return explained(files, "unlocked", release);
+      return explained(files, "unlocked", taken.release);
     }
     if (left <= 0) {
       throw new LetheError("bad-store", `${path} is still held: end the process that writes there, and withdraw again`);
     }
-    await sleep(WIPE_MILLISECONDS);
+    await sleep(QUICK_RETRY_MILLISECONDS);
   }
 }
 
-function tryLock({ folder, lock: path, record }: Files): (() => void) | undefined {
+function tryLock({ folder, lock: path, record }: Files): Lock | HeldLock {
   makeFolder(folder);
   const taken = takeLock(path);
-  if ("heldBy" in taken) return undefined;
+  if ("heldBy" in taken) return taken;
   try {
     removeUnfinished(record);
   } catch (error) {
     taken.release();
     throw error;
   }
-  return taken.release;
+  return taken;
 }
 
 /** With those above it. Not by `recursive: true`: where nothing can be made, as in /proc, Node would try forever. */

@@ -1,3 +1,4 @@
+import type { LetheError } from "@lethe/core/device";
 import type { Counting } from "../writer.ts";
 
 /**
@@ -11,8 +12,19 @@ export interface Store {
    *
    * When another tab or process calls `wipe`, the store calls `onWithdrawn` of the one that writes and of those that wait. It
    * aborts the signal, and resolves when nothing is in progress and the lock is released.
+   *
+   * With `reportsHolder`, the store calls `onProblem` once it knows that another living one writes.
    */
-  lock(signal: AbortSignal, onWithdrawn?: () => Promise<void> | undefined): Promise<(() => Promise<void>) | undefined>;
+  lock(
+    signal: AbortSignal,
+    onWithdrawn?: () => Promise<void> | undefined,
+    onProblem?: (problem: LetheError) => void,
+  ): Promise<(() => Promise<void>) | undefined>;
+  /**
+   * Whether `lock` itself reports that events are dropped because another one writes. If not, and without `peers`,
+   * `openLethe` reports that when it has waited for 250 ms.
+   */
+  readonly reportsHolder?: boolean;
   /** The last record that was saved. Undefined if there is none. Called by the writer only. */
   load(): Promise<Uint8Array | undefined>;
   /**
