@@ -3,14 +3,14 @@ import { type Metric, parseTask } from "../src/message/index.ts";
 import { planTask } from "../src/plan/index.ts";
 import { clampOf, createDiscreteGaussian } from "../src/privacy/index.ts";
 import { randomnessFrom } from "../src/randomness/index.ts";
+import { sharingContext } from "../src/sharing/shared-bit.ts";
 import { createStatistic } from "../src/statistic/create.ts";
-import { planLedger } from "../src/statistic/lattice/ledger.ts";
-import { planRotationHistogram } from "../src/statistic/lattice/rotation-histogram.ts";
-import { planRotationMean } from "../src/statistic/lattice/rotation-mean.ts";
+import { createTwoServerStatistic } from "../src/statistic/create-two-server.ts";
+import { planRotationHistogram } from "../src/statistic/histogram/rotation.ts";
+import { planRotationMean } from "../src/statistic/mean/rotation.ts";
+import { planLedger } from "../src/statistic/occurrence/ledger.ts";
 import type { SchemeName, StatisticSpec } from "../src/statistic/spec.ts";
 import type { DeviceSide, OpenedReport, ServerSide } from "../src/statistic/statistic.ts";
-import { createTwoServerStatistic } from "../src/two-server/create-statistic.ts";
-import { sharingContext } from "../src/two-server/shared-bit.ts";
 import type { TwoServerSpec } from "../src/two-server/spec.ts";
 import {
   type Forge,

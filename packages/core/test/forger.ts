@@ -1,14 +1,14 @@
+import { join, split } from "../src/bytes.ts";
+import { elgamalFor } from "../src/device/elgamal.ts";
 import { encodeCompact, type LatticeCiphertext } from "../src/encryption/index.ts";
 import type { SmallPolynomial } from "../src/encryption/lattice/limbs.ts";
 import type { Randomness } from "../src/randomness/index.ts";
-import { join, split } from "../src/statistic/concatenation.ts";
+import { createSharedBits, sharingContext, type TaskWindow } from "../src/sharing/shared-bit.ts";
+import type { RotationHistogramPlan } from "../src/statistic/histogram/rotation.ts";
 import { deviceSchemeOf, type LatticePlan } from "../src/statistic/lattice/lattice-machine.ts";
-import type { LedgerPlan } from "../src/statistic/lattice/ledger.ts";
-import type { RotationHistogramPlan } from "../src/statistic/lattice/rotation-histogram.ts";
-import type { RotationMeanPlan } from "../src/statistic/lattice/rotation-mean.ts";
-import { elgamalFor } from "../src/statistic/paper/elgamal.ts";
+import type { RotationMeanPlan } from "../src/statistic/mean/rotation.ts";
+import type { LedgerPlan } from "../src/statistic/occurrence/ledger.ts";
 import type { StatisticSpec } from "../src/statistic/spec.ts";
-import { createSharedBits, sharingContext, type TaskWindow } from "../src/two-server/shared-bit.ts";
 
 /**
  * An intruder who holds what a device stored, its public key and its upload token, and nothing else. Makes reports that the

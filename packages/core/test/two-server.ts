@@ -1,13 +1,10 @@
+import { join, split } from "../src/bytes.ts";
 import { elgamalGroup } from "../src/encryption/elgamal/elgamal.ts";
 import { embed } from "../src/encryption/elgamal/embedding.ts";
 import { BASE, type RistrettoPoint, randomScalar } from "../src/encryption/elgamal/ristretto.ts";
 import { deriveDeviceSecretKey, type Secret, secret } from "../src/encryption/index.ts";
 import { randomnessFrom } from "../src/randomness/index.ts";
-import { join, split } from "../src/statistic/concatenation.ts";
-import type { Recorder } from "../src/statistic/recorder.ts";
-import { addAggregateShares } from "../src/two-server/aggregate-share.ts";
-import { type Aggregator, createAggregator, issueShareKeys } from "../src/two-server/aggregator.ts";
-import { prio3Count } from "../src/two-server/create-prio3-count.ts";
+import { prio3Count } from "../src/sharing/create-prio3-count.ts";
 import {
   createSharedBits,
   HALF_BYTES,
@@ -18,8 +15,11 @@ import {
   sharingContext,
   splitSharedBits,
   type TaskWindow,
-} from "../src/two-server/shared-bit.ts";
-import type { TwoServerStatistic } from "../src/two-server/statistic.ts";
+} from "../src/sharing/shared-bit.ts";
+import type { Recorder } from "../src/statistic/recorder.ts";
+import type { TwoServerStatistic } from "../src/statistic/two-server.ts";
+import { addAggregateShares } from "../src/two-server/aggregate-share.ts";
+import { type Aggregator, createAggregator, issueShareKeys } from "../src/two-server/aggregator.ts";
 import { isValidReport, prepareHalf } from "../src/two-server/verification.ts";
 import { deriveWrappingKeys, wrapReport } from "../src/two-server/wrapping.ts";
 import { xof } from "../src/xof.ts";

@@ -1,5 +1,6 @@
 /** What a device needs of core, and nothing else. An SDK loads all of this; rotations, ElGamal and what two servers need follow on demand (`loaders.ts`). */
 
+export { join } from "../bytes.ts";
 export { LetheError, type LetheErrorCode } from "../error.ts";
 export { headerOf, requireHeader } from "../header.ts";
 export { decodeBase64url, decodeBase64urlOf, encodeBase64url } from "../message/base64url.ts";
@@ -23,9 +24,17 @@ export { isFinal, isProblemCode, type ProblemCode } from "../message/problem-cod
 export { requireNoRedirect } from "../message/redirect.ts";
 export { encodeReport, reportBytes } from "../message/report.ts";
 export type { Metric, Task } from "../message/task.ts";
+export {
+  beginningOf,
+  nextTick,
+  tickAt,
+  type WindowLength,
+  type WindowTiming,
+  windowAt,
+  windowSeconds,
+} from "../message/window-time.ts";
 export { type Randomness, randomnessFrom, withBufferedRandomness } from "../randomness/randomness.ts";
 export { uniformBelow } from "../randomness/uniform.ts";
-export { join } from "../statistic/concatenation.ts";
 export type { Recorder } from "../statistic/recorder.ts";
 export type { DeviceSide, StatisticBytes } from "../statistic/statistic.ts";
 export { lengthPrefixed, xof } from "../xof.ts";

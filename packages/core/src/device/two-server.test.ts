@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { deviceNumber, issueKeys, ROLES, random, startServers } from "../../test/two-server.ts";
+import { join } from "../bytes.ts";
 import { secret } from "../encryption/index.ts";
 import type { Metric } from "../message/index.ts";
-import { join } from "../statistic/concatenation.ts";
 import {
   decodeTwoServerReport,
   deriveWrappingKeys,

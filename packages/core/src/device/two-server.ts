@@ -1,14 +1,14 @@
+import { join } from "../bytes.ts";
 import { LetheError } from "../error.ts";
 import type { Manifest } from "../message/manifest.ts";
-import { join } from "../statistic/concatenation.ts";
+import { type ServerRole, sharingContext } from "../sharing/shared-bit.ts";
 import type { DeviceSide } from "../statistic/statistic.ts";
-import { createTwoServerDevice } from "../two-server/create-device.ts";
+import type { DeviceInContext } from "../statistic/two-server.ts";
 import { decodeShareKeys, encodeTwoServerReport, type ShareKeys, shareKeysBytes } from "../two-server/messages.ts";
-import { type ServerRole, sharingContext } from "../two-server/shared-bit.ts";
-import type { DeviceInContext } from "../two-server/statistic.ts";
 import { twoServerStatisticsOf } from "../two-server/task-layout.ts";
 import { REPORT_ID_BYTES, SEED_BYTES, WRAPPING_KEY_BYTES, wrapReport } from "../two-server/wrapping.ts";
 import type { DeviceProtocol, TrustedKeys } from "./protocol.ts";
+import { createTwoServerDevice } from "./two-server-statistics.ts";
 
 /** Of what is kept of a report: its id, what is drawn for each half, each server's wrapping key; then come the shared bits. */
 const KEPT = [REPORT_ID_BYTES, SEED_BYTES, SEED_BYTES, WRAPPING_KEY_BYTES, WRAPPING_KEY_BYTES];

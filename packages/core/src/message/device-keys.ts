@@ -1,5 +1,5 @@
+import { join } from "../bytes.ts";
 import type { KeyRole } from "../encryption/index.ts";
-import { join } from "../statistic/concatenation.ts";
 import { asciiBytes, xof } from "../xof.ts";
 import type { DeviceSides } from "./layout.ts";
 import { HASH_BYTES } from "./manifest.ts";

@@ -1,7 +1,17 @@
 import type { KeyRole } from "../encryption/index.ts";
+import {
+  type Fields,
+  list,
+  oneOf,
+  type Read,
+  readFields,
+  readMessage,
+  refuse,
+  requireObject,
+  text,
+} from "../schema/field.ts";
 import { decodeBase64url, decodeBase64urlOf, encodeBase64url } from "./base64url.ts";
 import { DEVICE_BYTES } from "./device-keys.ts";
-import { type Fields, list, oneOf, type Read, readFields, readMessage, refuse, requireObject, text } from "./fields.ts";
 import { HASH_BYTES, SIGNATURE_BYTES } from "./manifest.ts";
 
 /** The answer to an enrolment. */

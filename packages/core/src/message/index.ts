@@ -53,3 +53,17 @@ export {
   type Task,
   type TaskStatistic,
 } from "./task.ts";
+export {
+  beginningOf,
+  nextTick,
+  oldestInGrace,
+  phaseOf,
+  tickAt,
+  timesOf,
+  type WindowLength,
+  type WindowPhase,
+  type WindowTimes,
+  type WindowTiming,
+  windowAt,
+  windowSeconds,
+} from "./window-time.ts";

@@ -1,4 +1,4 @@
-import { quote } from "./quote.ts";
+import { quote } from "../schema/quote.ts";
 
 /** More than `quote` shows. */
 const LONGEST_WORD = 100;

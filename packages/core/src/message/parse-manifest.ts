@@ -1,4 +1,3 @@
-import { decodeBase64urlOf } from "./base64url.ts";
 import {
   type Fields,
   list,
@@ -10,7 +9,8 @@ import {
   requireObject,
   text,
   whole,
-} from "./fields.ts";
+} from "../schema/field.ts";
+import { decodeBase64urlOf } from "./base64url.ts";
 import {
   decodeOperatorKey,
   type Manifest,

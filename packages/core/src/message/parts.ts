@@ -1,6 +1,6 @@
+import { join } from "../bytes.ts";
 import { requireLength } from "../error.ts";
 import { headerOf, requireHeader } from "../header.ts";
-import { join } from "../statistic/concatenation.ts";
 
 /** Every binary message: version, kind, what belongs to all of it, then the parts of the statistics, one after another. */
 interface BinaryMessage {

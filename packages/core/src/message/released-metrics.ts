@@ -1,5 +1,5 @@
 import type { TaskPlan } from "../plan/task.ts";
-import { bucketName } from "../statistic/histogram.ts";
+import { bucketName } from "../statistic/histogram/histogram.ts";
 import type { ServerEstimates } from "../statistic/statistic.ts";
 import type { Figure, Release, ReleasedMetric } from "./release.ts";
 

@@ -1,15 +1,15 @@
 import { LetheError } from "../error.ts";
 import { createDiscreteGaussian } from "../privacy/discrete-gaussian.ts";
 import { requireEpsilon } from "../privacy/probability.ts";
+import { readFields, requireObject, type UnknownField } from "../schema/field.ts";
+import { quote, shorten } from "../schema/quote.ts";
 import { statisticFor } from "../statistic/create.ts";
-import { checkHistogram, requireHistogramEpsilon } from "../statistic/histogram.ts";
-import { checkMean } from "../statistic/mean.ts";
+import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
+import { checkHistogram, requireHistogramEpsilon } from "../statistic/histogram/histogram.ts";
+import { checkMean } from "../statistic/mean/mean.ts";
 import { roomOf } from "../statistic/room.ts";
-import { createTwoServerStatistic } from "../two-server/create-statistic.ts";
 import { twoServerStatisticsOf } from "../two-server/task-layout.ts";
-import { readFields, requireObject, type UnknownField } from "./fields.ts";
 import { parseJson } from "./json.ts";
-import { quote, shorten } from "./quote.ts";
 import { type Metric, resolved, schemeOf, statisticsOf, type Task } from "./task.ts";
 import { TASK_FIELDS } from "./task-fields.ts";
 

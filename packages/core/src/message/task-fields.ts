@@ -1,5 +1,3 @@
-import type { SchemeName } from "../statistic/spec.ts";
-import { MOST_TICKS } from "../statistic/writes.ts";
 import {
   type Fields,
   list,
@@ -13,7 +11,9 @@ import {
   refuseUnknown,
   requireObject,
   whole,
-} from "./fields.ts";
+} from "../schema/field.ts";
+import type { SchemeName } from "../statistic/spec.ts";
+import { MOST_TICKS } from "../statistic/writes.ts";
 import type {
   CountedHistogramMetric,
   CountedOccurrenceMetric,

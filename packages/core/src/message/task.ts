@@ -1,4 +1,4 @@
-import type { HistogramMechanismName } from "../statistic/histogram.ts";
+import type { HistogramMechanismName } from "../statistic/histogram/histogram.ts";
 import type { SchemeName, StatisticSpec } from "../statistic/spec.ts";
 import { DEFAULT_HIDES } from "../statistic/writes.ts";
 

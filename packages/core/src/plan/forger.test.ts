@@ -29,10 +29,10 @@ import { INVALID_COUNT_EPSILON } from "../privacy/index.ts";
 import type { LedgerResponse } from "../privacy/ledger-response.ts";
 import { drawResponse, respond } from "../privacy/randomized-response.ts";
 import { createStatistic } from "../statistic/create.ts";
-import { planLedger } from "../statistic/lattice/ledger.ts";
-import { planRotationMean } from "../statistic/lattice/rotation-mean.ts";
+import { planRotationMean } from "../statistic/mean/rotation.ts";
+import { planLedger } from "../statistic/occurrence/ledger.ts";
+import { occurrenceAlgorithm, responsesOf } from "../statistic/occurrence/paper.ts";
 import { paperDevice, paperServer } from "../statistic/paper/ciphertext-vector.ts";
-import { occurrenceAlgorithm, responsesOf } from "../statistic/paper/occurrence.ts";
 import { areBits } from "../statistic/statistic.ts";
 
 /**

@@ -1,3 +1,4 @@
+import { bucketErrors, informationTheoreticError, responseError, Z95 } from "../estimate/standard-error.ts";
 import {
   type AggregateGuarantee,
   type Answers,
@@ -22,11 +23,10 @@ import {
   checkHistogram,
   type HistogramMechanismName,
   requireHistogramEpsilon,
-} from "../statistic/histogram.ts";
+} from "../statistic/histogram/histogram.ts";
 import type { StatisticSpec } from "../statistic/index.ts";
 import { requireWhole } from "../statistic/statistic.ts";
 import { MOST_TICKS } from "../statistic/writes.ts";
-import { bucketErrors, informationTheoreticError, responseError, Z95 } from "./standard-error.ts";
 
 /** What is given: a guarantee of the release, or of each device's answer, or a mean's noise; the others are computed at this δ. */
 export type Goal = { readonly delta: number } & (

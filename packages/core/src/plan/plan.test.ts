@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { bucketErrors, informationTheoreticError, responseError } from "../estimate/standard-error.ts";
 import { parseTask, type Task } from "../message/index.ts";
 import {
   aggregateDelta,
@@ -11,7 +12,6 @@ import {
   repeatedDelta,
 } from "../privacy/index.ts";
 import { parametersFor, planMetric, planTask, type Question, reportingDevices } from "./index.ts";
-import { bucketErrors, informationTheoreticError, responseError } from "./standard-error.ts";
 
 type Row = Readonly<Record<string, number>>;
 /** Computed elsewhere, in 50-digit arithmetic and by brute force. */

@@ -1,3 +1,4 @@
+import { informationTheoreticError, responseError, Z95 } from "../estimate/standard-error.ts";
 import {
   discreteGaussianVariance,
   serverNoise,
@@ -7,7 +8,6 @@ import {
 } from "../privacy/index.ts";
 import type { NoiseSource, ServerNoiseSpec, TwoServerSpec } from "../two-server/spec.ts";
 import { checkQuestion, type MetricPlan, planMetric, type Question } from "./metric.ts";
-import { informationTheoreticError, responseError, Z95 } from "./standard-error.ts";
 
 export interface TwoServerQuestion extends Question {
   /** The servers' for a mean, else the devices' if absent. */

@@ -1,15 +1,11 @@
+import { elgamalDevice, elgamalFor } from "../device/elgamal.ts";
 import type { LatticeChoice } from "../encryption/index.ts";
-import { ledgerDevice, ledgerServer, planLedger } from "./lattice/ledger.ts";
-import {
-  planRotationHistogram,
-  rotationHistogramDevice,
-  rotationHistogramServer,
-} from "./lattice/rotation-histogram.ts";
-import { planRotationMean, rotationMeanDevice, rotationMeanServer } from "./lattice/rotation-mean.ts";
-import { elgamalDevice, elgamalFor } from "./paper/elgamal.ts";
-import { paperHistogramServer } from "./paper/histogram.ts";
-import { paperMeanServer } from "./paper/mean.ts";
-import { paperOccurrenceServer } from "./paper/occurrence.ts";
+import { paperHistogramServer } from "./histogram/paper.ts";
+import { planRotationHistogram, rotationHistogramDevice, rotationHistogramServer } from "./histogram/rotation.ts";
+import { paperMeanServer } from "./mean/paper.ts";
+import { planRotationMean, rotationMeanDevice, rotationMeanServer } from "./mean/rotation.ts";
+import { ledgerDevice, ledgerServer, planLedger } from "./occurrence/ledger.ts";
+import { paperOccurrenceServer } from "./occurrence/paper.ts";
 import type { SchemeName, StatisticSpec } from "./spec.ts";
 import type { DeviceSide, ServerSide } from "./statistic.ts";
 import { DEFAULT_HIDES } from "./writes.ts";

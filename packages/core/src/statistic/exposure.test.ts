@@ -16,6 +16,7 @@ import {
 import { fastRandomness } from "../../test/fast-randomness.ts";
 import { transparent } from "../../test/transparent.ts";
 import { bitsApart, deviceNumber, issueKeys, openBits, verify, WINDOW } from "../../test/two-server.ts";
+import { split } from "../bytes.ts";
 import { createElGamalCounter } from "../encryption/elgamal/elgamal.ts";
 import {
   createLattice,
@@ -27,23 +28,23 @@ import {
 import { modulusBits } from "../encryption/lattice/parameters.ts";
 import { createRandomizedResponse } from "../privacy/randomized-response.ts";
 import type { Randomness } from "../randomness/index.ts";
-import { bucketLines } from "../two-server/bucket-lines.ts";
-import { createTwoServerStatistic } from "../two-server/create-statistic.ts";
-import { createSharedBits, sharingContext } from "../two-server/shared-bit.ts";
+import { createSharedBits, sharingContext } from "../sharing/shared-bit.ts";
 import type { TwoServerSpec } from "../two-server/spec.ts";
-import { split } from "./concatenation.ts";
 import { createStatistic } from "./create.ts";
-import { bucketOf, type HistogramMechanism, type HistogramMechanismName, histogramMechanism } from "./histogram.ts";
-import { drawHistogramResponses } from "./histogram-answer.ts";
-import { type LatticePlan, latticeServer } from "./lattice/lattice-machine.ts";
-import { type LedgerPlan, ledgerDevice, planLedger } from "./lattice/ledger.ts";
+import { createTwoServerStatistic } from "./create-two-server.ts";
+import { drawHistogramResponses } from "./histogram/answer.ts";
+import { bucketLines } from "./histogram/bucket-lines.ts";
 import {
-  planRotationHistogram,
-  type RotationHistogramPlan,
-  rotationHistogramDevice,
-} from "./lattice/rotation-histogram.ts";
+  bucketOf,
+  type HistogramMechanism,
+  type HistogramMechanismName,
+  histogramMechanism,
+} from "./histogram/histogram.ts";
+import { paperHistogramDevice } from "./histogram/paper.ts";
+import { planRotationHistogram, type RotationHistogramPlan, rotationHistogramDevice } from "./histogram/rotation.ts";
+import { type LatticePlan, latticeServer } from "./lattice/lattice-machine.ts";
+import { type LedgerPlan, ledgerDevice, planLedger } from "./occurrence/ledger.ts";
 import { applyResponses, type PaperAlgorithm, paperDevice } from "./paper/ciphertext-vector.ts";
-import { paperHistogramDevice } from "./paper/histogram.ts";
 import type { StatisticSpec } from "./spec.ts";
 import type { DeviceSide } from "./statistic.ts";
 

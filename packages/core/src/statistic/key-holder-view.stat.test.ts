@@ -5,14 +5,10 @@ import { openPhase } from "../encryption/lattice/ciphertext.ts";
 import { coefficient } from "../encryption/lattice/limbs.ts";
 import { ringOf } from "../encryption/lattice/ring.ts";
 import { type Randomness, randomnessFrom } from "../randomness/index.ts";
+import { planRotationHistogram, rotationHistogramDevice, rotationHistogramServer } from "./histogram/rotation.ts";
 import { type LatticePlan, latticeDevice } from "./lattice/lattice-machine.ts";
-import { ledgerDevice, ledgerServer, planLedger } from "./lattice/ledger.ts";
-import {
-  planRotationHistogram,
-  rotationHistogramDevice,
-  rotationHistogramServer,
-} from "./lattice/rotation-histogram.ts";
-import { planRotationMean, rotationMeanDevice, rotationMeanServer } from "./lattice/rotation-mean.ts";
+import { planRotationMean, rotationMeanDevice, rotationMeanServer } from "./mean/rotation.ts";
+import { ledgerDevice, ledgerServer, planLedger } from "./occurrence/ledger.ts";
 import type { DeviceSide, ServerSide } from "./statistic.ts";
 
 /**

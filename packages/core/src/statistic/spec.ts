@@ -1,6 +1,6 @@
-import type { HistogramSpec } from "./histogram.ts";
-import type { MeanSpec } from "./mean.ts";
-import type { OccurrenceSpec } from "./occurrence.ts";
+import type { HistogramSpec } from "./histogram/histogram.ts";
+import type { MeanSpec } from "./mean/mean.ts";
+import type { OccurrenceSpec } from "./occurrence/occurrence.ts";
 
 export type SchemeName = "lattice" | "elgamal";
 

@@ -1,7 +1,7 @@
 import { LetheError, requireLength } from "../error.ts";
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../privacy/discrete-gaussian.ts";
 import type { Randomness } from "../randomness/index.ts";
-import { add, ELEMENT_BYTES, type Elements, read, WORDS, write } from "./field64.ts";
+import { add, ELEMENT_BYTES, type Elements, read, WORDS, write } from "../sharing/field64.ts";
 
 /** One server's share of the sums of all devices' answers. */
 export interface AggregateShare {

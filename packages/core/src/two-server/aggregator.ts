@@ -1,10 +1,9 @@
+import { isSameBytes, join, split } from "../bytes.ts";
 import { deriveDeviceKeys, deriveDeviceSecretKey } from "../encryption/device-key.ts";
 import { elgamalGroup } from "../encryption/elgamal/elgamal.ts";
 import type { Secret } from "../encryption/secret.ts";
 import { LetheError, requireLength } from "../error.ts";
 import type { Randomness } from "../randomness/index.ts";
-import { isSameBytes, join, split } from "../statistic/concatenation.ts";
-import { createAggregateShare } from "./aggregate-share.ts";
 import {
   HALF_BYTES,
   KEYS,
@@ -13,8 +12,9 @@ import {
   type ServerRole,
   sharingContext,
   type TaskWindow,
-} from "./shared-bit.ts";
-import { answersIn, serverNoiseIn, type TwoServerStatistic } from "./statistic.ts";
+} from "../sharing/shared-bit.ts";
+import { answersIn, serverNoiseIn, type TwoServerStatistic } from "../statistic/two-server.ts";
+import { createAggregateShare } from "./aggregate-share.ts";
 import { isValidReport, type PreparedHalf, prepareHalf } from "./verification.ts";
 import { type HalfBinding, REPORT_ID_BYTES, unwrapHalf, type WrappingKeys } from "./wrapping.ts";
 

@@ -10,17 +10,17 @@ import {
   verify,
   wrap,
 } from "../../test/two-server.ts";
+import { join } from "../bytes.ts";
 import type { Estimate } from "../estimate/index.ts";
 import { type DiscreteGaussian, discreteGaussianVariance } from "../privacy/discrete-gaussian.ts";
 import { createRandomizedResponse, respond } from "../privacy/randomized-response.ts";
 import { type Randomness, withBufferedRandomness } from "../randomness/index.ts";
-import { join } from "../statistic/concatenation.ts";
-import { bucketOf, histogramMechanism } from "../statistic/histogram.ts";
-import { respondHistogram } from "../statistic/histogram-answer.ts";
+import { MISSING_SHARE, type OpenedShare, type ServerRole } from "../sharing/shared-bit.ts";
+import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
+import { respondHistogram } from "../statistic/histogram/answer.ts";
+import { bucketOf, histogramMechanism } from "../statistic/histogram/histogram.ts";
+import type { TwoServerStatistic } from "../statistic/two-server.ts";
 import { addAggregateShares, createAggregateShare } from "./aggregate-share.ts";
-import { createTwoServerStatistic } from "./create-statistic.ts";
-import { MISSING_SHARE, type OpenedShare, type ServerRole } from "./shared-bit.ts";
-import type { TwoServerStatistic } from "./statistic.ts";
 
 /** The errors of all estimates of one kind. Unseeded: the limits of each are left once in 10⁸ runs. */
 interface Errors {

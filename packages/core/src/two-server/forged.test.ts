@@ -17,6 +17,7 @@ import {
   type WrappedReport,
   wrap,
 } from "../../test/two-server.ts";
+import { join, split } from "../bytes.ts";
 import { embed } from "../encryption/elgamal/embedding.ts";
 import {
   BASE,
@@ -26,9 +27,8 @@ import {
   randomScalar,
   STAND_IN,
 } from "../encryption/elgamal/ristretto.ts";
-import { join, split } from "../statistic/concatenation.ts";
-import { createTwoServerStatistic } from "./create-statistic.ts";
-import { createSharedBits, type OpenedShare, type ServerRole, sharingContext } from "./shared-bit.ts";
+import { createSharedBits, type OpenedShare, type ServerRole, sharingContext } from "../sharing/shared-bit.ts";
+import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
 import { isValidReport, prepareHalf } from "./verification.ts";
 import { WRAPPING_BYTES } from "./wrapping.ts";
 

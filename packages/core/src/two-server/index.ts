@@ -1,3 +1,8 @@
+export { createPrio3Count, prio3Count } from "../sharing/create-prio3-count.ts";
+export type { Prio3Count, VerifyState } from "../sharing/prio3-count.ts";
+export { type ServerRole, sharingContext, type TaskWindow } from "../sharing/shared-bit.ts";
+export { createTwoServerStatistic } from "../statistic/create-two-server.ts";
+export { answersIn, serverNoiseIn, type TwoServerStatistic } from "../statistic/two-server.ts";
 export { type AggregateShare, addAggregateShares, createAggregateShare } from "./aggregate-share.ts";
 export {
   type Aggregator,
@@ -6,8 +11,6 @@ export {
   issueShareKeys,
   prepareReport,
 } from "./aggregator.ts";
-export { createPrio3Count, prio3Count } from "./create-prio3-count.ts";
-export { createTwoServerStatistic } from "./create-statistic.ts";
 export {
   decodeShareKeys,
   decodeTwoServerReport,
@@ -18,10 +21,7 @@ export {
   type TwoServerReport,
   twoServerReportBytes,
 } from "./messages.ts";
-export type { Prio3Count, VerifyState } from "./prio3-count.ts";
-export { type ServerRole, sharingContext, type TaskWindow } from "./shared-bit.ts";
 export type { NoiseSource, ServerNoiseSpec, TwoServerSpec } from "./spec.ts";
-export { answersIn, serverNoiseIn, type TwoServerStatistic } from "./statistic.ts";
 export { halfBytes, type TwoServerLayout, type TwoServerPart, twoServerLayoutOf } from "./task-layout.ts";
 export { isValidReport, type PreparedHalf, verifierBytes } from "./verification.ts";
 export {

@@ -1,7 +1,7 @@
 import { LetheError } from "../error.ts";
 import { HASH_BYTES } from "../message/manifest.ts";
 import { bytesOfParts, decodeParts, encodeParts } from "../message/parts.ts";
-import { KEYS, type ServerRole } from "./shared-bit.ts";
+import { KEYS, type ServerRole } from "../sharing/shared-bit.ts";
 import { halfBytes, type TwoServerStatistics } from "./task-layout.ts";
 import { REPORT_ID_BYTES, WRAPPING_BYTES, WRAPPING_KEY_BYTES } from "./wrapping.ts";
 

@@ -11,11 +11,11 @@ import {
   verify,
   WINDOW,
 } from "../../test/two-server.ts";
-import { split } from "../statistic/concatenation.ts";
-import { bucketOf } from "../statistic/histogram.ts";
+import { split } from "../bytes.ts";
+import { createSharedBits, sharingContext } from "../sharing/shared-bit.ts";
+import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
+import { bucketOf } from "../statistic/histogram/histogram.ts";
 import type { Recorder } from "../statistic/recorder.ts";
-import { createTwoServerStatistic } from "./create-statistic.ts";
-import { createSharedBits, sharingContext } from "./shared-bit.ts";
 
 const POINTS = 4;
 const HEADER = 10;

@@ -1,8 +1,8 @@
 import { type Task, writesOf } from "../message/task.ts";
-import { createTwoServerStatistic } from "./create-statistic.ts";
-import { HALF_BYTES, type ServerRole } from "./shared-bit.ts";
+import { HALF_BYTES, type ServerRole } from "../sharing/shared-bit.ts";
+import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
+import type { TwoServerStatistic } from "../statistic/two-server.ts";
 import type { TwoServerSpec } from "./spec.ts";
-import type { TwoServerStatistic } from "./statistic.ts";
 
 /** A statistic of a task of two servers, and the names of its metrics in the order of its answers. */
 export interface TwoServerTaskStatistic {

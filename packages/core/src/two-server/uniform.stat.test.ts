@@ -15,10 +15,10 @@ import {
   WINDOW,
   writeElement,
 } from "../../test/two-server.ts";
-import { join } from "../statistic/concatenation.ts";
-import { prio3Count } from "./create-prio3-count.ts";
-import { createTwoServerStatistic } from "./create-statistic.ts";
-import { createSharedBits, type ServerRole, sharingContext } from "./shared-bit.ts";
+import { join } from "../bytes.ts";
+import { prio3Count } from "../sharing/create-prio3-count.ts";
+import { createSharedBits, type ServerRole, sharingContext } from "../sharing/shared-bit.ts";
+import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
 import { prepareHalf } from "./verification.ts";
 
 /**

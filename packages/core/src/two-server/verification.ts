@@ -1,9 +1,9 @@
+import { join } from "../bytes.ts";
 import { LetheError, requireLength } from "../error.ts";
-import { join } from "../statistic/concatenation.ts";
-import { prio3Count } from "./create-prio3-count.ts";
-import { add, ELEMENT_BYTES, type Elements, isEqual, read, WORDS, write } from "./field64.ts";
-import { AGGREGATOR, MISSING_SHARE, type OpenedShare, type ServerRole } from "./shared-bit.ts";
-import type { TwoServerStatistic } from "./statistic.ts";
+import { prio3Count } from "../sharing/create-prio3-count.ts";
+import { add, ELEMENT_BYTES, type Elements, isEqual, read, WORDS, write } from "../sharing/field64.ts";
+import { AGGREGATOR, MISSING_SHARE, type OpenedShare, type ServerRole } from "../sharing/shared-bit.ts";
+import type { TwoServerStatistic } from "../statistic/two-server.ts";
 
 /** What is the same for all reports of a window at a server. */
 export interface VerifyContext {

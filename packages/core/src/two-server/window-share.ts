@@ -1,16 +1,16 @@
+import { isSameBytes } from "../bytes.ts";
 import { LetheError } from "../error.ts";
 import { decodeBase64url, decodeBase64urlOf, encodeBase64url } from "../message/base64url.ts";
-import { type Fields, name, number, oneOf, optional, readFields, readMessage, text, whole } from "../message/fields.ts";
 import { HASH_BYTES, type Manifest, SIGNATURE_BYTES } from "../message/manifest.ts";
 import type { Release } from "../message/release.ts";
 import { releasedMetrics, releasedPrivacy } from "../message/released-metrics.ts";
 import type { TaskPlan } from "../plan/task.ts";
 import { INVALID_COUNT_EPSILON, INVALID_COUNT_STANDARD_ERROR } from "../privacy/accounting/invalid-count.ts";
-import { isSameBytes } from "../statistic/concatenation.ts";
+import { type Fields, name, number, oneOf, optional, readFields, readMessage, text, whole } from "../schema/field.ts";
+import { ELEMENT_BYTES } from "../sharing/field64.ts";
+import type { ServerRole } from "../sharing/shared-bit.ts";
+import { answersIn } from "../statistic/two-server.ts";
 import { addAggregateShares } from "./aggregate-share.ts";
-import { ELEMENT_BYTES } from "./field64.ts";
-import type { ServerRole } from "./shared-bit.ts";
-import { answersIn } from "./statistic.ts";
 import type { TwoServerLayout } from "./task-layout.ts";
 
 /** What one of two servers publishes of a window: its share of all sums, with its noise. By itself it is uniform. */

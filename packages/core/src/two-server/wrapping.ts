@@ -1,10 +1,10 @@
 import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, EncapError, HkdfSha256, HpkeError } from "@hpke/core";
+import { join } from "../bytes.ts";
 import { type Secret, secret } from "../encryption/secret.ts";
 import { LetheError, requireLength } from "../error.ts";
 import type { Randomness } from "../randomness/index.ts";
-import { join } from "../statistic/concatenation.ts";
+import { type ServerRole, splitSharedBits } from "../sharing/shared-bit.ts";
 import { asciiBytes, lengthPrefixed, xof } from "../xof.ts";
-import { type ServerRole, splitSharedBits } from "./shared-bit.ts";
 
 /** What a half of a report belongs to: under anything else it cannot be unwrapped. */
 export interface HalfBinding {

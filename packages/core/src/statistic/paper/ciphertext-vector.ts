@@ -1,3 +1,4 @@
+import { join, split } from "../../bytes.ts";
 import {
   type AdditiveScheme,
   type DeviceKeyContext,
@@ -7,7 +8,6 @@ import {
 } from "../../encryption/index.ts";
 import { LetheError, requireLength } from "../../error.ts";
 import type { Randomness } from "../../randomness/index.ts";
-import { join, split } from "../concatenation.ts";
 import { type CiphertextMachine, deviceSide } from "../recorder.ts";
 import { type AnswerReader, type DeviceSide, readOrDraw, type ServerSide } from "../statistic.ts";
 import { DEFAULT_HIDES, type WritesSpec } from "../writes.ts";

@@ -2,13 +2,13 @@ import type { LatticeCiphertext, Slots } from "../../encryption/index.ts";
 import { chooseFor } from "../../encryption/lattice/choose.ts";
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { withBufferedRandomness } from "../../randomness/index.ts";
-import { checkMean, clampedAnswer, drawOnNoEvent, type MeanSpec, meanEstimates, meanNoise } from "../mean.ts";
+import { canaryLength, createCanary } from "../lattice/canary.ts";
+import { deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "../lattice/lattice-machine.ts";
+import { addMasked, requireSlots } from "../lattice/rotation-slots.ts";
 import { lowerable, roomOf } from "../room.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import { writesAllowed } from "../writes.ts";
-import { canaryLength, createCanary } from "./canary.ts";
-import { deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "./lattice-machine.ts";
-import { addMasked, requireSlots } from "./rotation-slots.ts";
+import { checkMean, clampedAnswer, drawOnNoEvent, type MeanSpec, meanEstimates, meanNoise } from "./mean.ts";
 
 /**
  * A count kept as a rotation, as in the histogram. For sealing X^count is multiplied by Σ_i min(i, limit)·X^{−i}: coefficient

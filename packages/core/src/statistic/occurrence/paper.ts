@@ -5,8 +5,6 @@ import {
   respond,
 } from "../../privacy/randomized-response.ts";
 import type { Randomness } from "../../randomness/index.ts";
-import { checkOccurrence, type OccurrenceSpec, occurrenceEstimates } from "../occurrence.ts";
-import { areBits, type DeviceSide, type ServerSide } from "../statistic.ts";
 import {
   applyResponses,
   type CounterScheme,
@@ -14,7 +12,9 @@ import {
   type PaperAlgorithm,
   paperDevice,
   paperServer,
-} from "./ciphertext-vector.ts";
+} from "../paper/ciphertext-vector.ts";
+import { areBits, type DeviceSide, type ServerSide } from "../statistic.ts";
+import { checkOccurrence, type OccurrenceSpec, occurrenceEstimates } from "./occurrence.ts";
 
 /**
  * Alg. 2, CountNonZero: one ciphertext a metric, replaced by Enc(1) at every event. With sharings and their proofs for messages it is

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { bucketOf } from "../statistic/histogram.ts";
-import type { Encryptor } from "../statistic/paper/ciphertext-vector.ts";
+import type { Encryptor } from "../paper/ciphertext-vector.ts";
 import { bucketLines } from "./bucket-lines.ts";
+import { bucketOf } from "./histogram.ts";
 
 /** In place of a sharing: shows its bit, and is itself wherever it is moved. */
 interface Marked {

@@ -1,6 +1,6 @@
-import type { Randomness } from "../randomness/index.ts";
-import { bucketOf } from "../statistic/histogram.ts";
-import { applyResponses, type PaperAlgorithm } from "../statistic/paper/ciphertext-vector.ts";
+import type { Randomness } from "../../randomness/index.ts";
+import { applyResponses, type PaperAlgorithm } from "../paper/ciphertext-vector.ts";
+import { bucketOf } from "./histogram.ts";
 
 /**
  * Alg. 3 on shared bits, which can be moved but not added. For bucket b think of a line of bits

@@ -1,17 +1,17 @@
-import { clampTo, estimateMean } from "../estimate/index.ts";
-import { clampOf } from "../privacy/accounting/clamped-sum.ts";
-import { gaussianEpsilon } from "../privacy/accounting/gaussian-sum.ts";
+import { clampTo, estimateMean } from "../../estimate/index.ts";
+import { clampOf } from "../../privacy/accounting/clamped-sum.ts";
+import { gaussianEpsilon } from "../../privacy/accounting/gaussian-sum.ts";
 import {
   createDiscreteGaussian,
   type DiscreteGaussian,
   discreteGaussianVariance,
   drawDiscreteGaussian,
   MOST_SIGMA,
-} from "../privacy/discrete-gaussian.ts";
-import type { Randomness } from "../randomness/index.ts";
-import { type CountSpec, checkCounts } from "./room.ts";
-import { requireWhole, type ServerEstimates } from "./statistic.ts";
-import { MOST_TICKS } from "./writes.ts";
+} from "../../privacy/discrete-gaussian.ts";
+import type { Randomness } from "../../randomness/index.ts";
+import { type CountSpec, checkCounts } from "../room.ts";
+import { requireWhole, type ServerEstimates } from "../statistic.ts";
+import { MOST_TICKS } from "../writes.ts";
 
 /** The average over all devices of min(count, limit). */
 export interface MeanSpec extends CountSpec {

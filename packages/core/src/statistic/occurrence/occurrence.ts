@@ -1,7 +1,7 @@
-import { clampTo, estimateFromResponses } from "../estimate/index.ts";
-import type { RandomizedResponse } from "../privacy/randomized-response.ts";
-import type { ServerEstimates } from "./statistic.ts";
-import { checkWrites, type WritesSpec } from "./writes.ts";
+import { clampTo, estimateFromResponses } from "../../estimate/index.ts";
+import type { RandomizedResponse } from "../../privacy/randomized-response.ts";
+import type { ServerEstimates } from "../statistic.ts";
+import { checkWrites, type WritesSpec } from "../writes.ts";
 
 /** On how many devices did it happen at least once? (CountNonZero of the paper.) */
 export interface OccurrenceSpec extends WritesSpec {

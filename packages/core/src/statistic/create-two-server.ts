@@ -1,8 +1,8 @@
-import { twoServerHistogram } from "./histogram.ts";
-import { twoServerMean } from "./mean.ts";
-import { twoServerOccurrence } from "./occurrence.ts";
-import type { TwoServerSpec } from "./spec.ts";
-import type { TwoServerParts, TwoServerStatistic } from "./statistic.ts";
+import type { TwoServerSpec } from "../two-server/spec.ts";
+import { twoServerHistogram } from "./histogram/two-server.ts";
+import { twoServerMean } from "./mean/two-server.ts";
+import { twoServerOccurrence } from "./occurrence/two-server.ts";
+import type { TwoServerParts, TwoServerStatistic } from "./two-server.ts";
 
 export function createTwoServerStatistic(spec: TwoServerSpec): TwoServerStatistic {
   // Specs may come from a file: a typo must not choose the other noise.

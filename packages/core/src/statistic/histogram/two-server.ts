@@ -1,12 +1,12 @@
-import type { Randomness } from "../randomness/index.ts";
-import { checkHistogram, histogramEstimates, histogramMechanism } from "../statistic/histogram.ts";
-import { drawHistogramResponses, respondHistogram } from "../statistic/histogram-answer.ts";
-import { paperDevice } from "../statistic/paper/ciphertext-vector.ts";
+import type { Randomness } from "../../randomness/index.ts";
+import { createSharedBits } from "../../sharing/shared-bit.ts";
+import type { TwoServerSpec } from "../../two-server/spec.ts";
+import { paperDevice } from "../paper/ciphertext-vector.ts";
+import { serverNoiseEstimates, serverNoiseOf } from "../server-noise.ts";
+import type { DeviceInContext, TwoServerParts } from "../two-server.ts";
+import { drawHistogramResponses, respondHistogram } from "./answer.ts";
 import { bucketLines } from "./bucket-lines.ts";
-import { serverNoiseEstimates, serverNoiseOf } from "./server-noise.ts";
-import { createSharedBits } from "./shared-bit.ts";
-import type { TwoServerSpec } from "./spec.ts";
-import type { DeviceInContext, TwoServerParts } from "./statistic.ts";
+import { checkHistogram, histogramEstimates, histogramMechanism } from "./histogram.ts";
 
 type Histogram = Extract<TwoServerSpec, { readonly statistic: "histogram" }>;
 

@@ -1,7 +1,7 @@
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
-import { checkMean, clampedAnswer, drawOnNoEvent, type MeanSpec, meanEstimates, meanNoise } from "../mean.ts";
+import { type CounterScheme, type PaperAlgorithm, paperDevice, paperServer } from "../paper/ciphertext-vector.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
-import { type CounterScheme, type PaperAlgorithm, paperDevice, paperServer } from "./ciphertext-vector.ts";
+import { checkMean, clampedAnswer, drawOnNoEvent, type MeanSpec, meanEstimates, meanNoise } from "./mean.ts";
 
 /**
  * Alg. 4, with two changes (docs/errata.md, 2): the sum is Σ_{j=1..k} d_j = min(count, k), for which only the d_j ("at

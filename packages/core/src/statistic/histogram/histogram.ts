@@ -4,13 +4,13 @@ import {
   estimateFromResponses,
   estimateFromUnary,
   projectToHistogram,
-} from "../estimate/index.ts";
-import { createKaryResponse, type KaryResponse } from "../privacy/kary-response.ts";
-import { requireEpsilon } from "../privacy/probability.ts";
-import { createRandomizedResponse, type RandomizedResponse } from "../privacy/randomized-response.ts";
-import { createUnaryEncoding, type UnaryEncoding } from "../privacy/unary-encoding.ts";
-import { type CountSpec, checkCounts } from "./room.ts";
-import type { ServerEstimates } from "./statistic.ts";
+} from "../../estimate/index.ts";
+import { createKaryResponse, type KaryResponse } from "../../privacy/kary-response.ts";
+import { requireEpsilon } from "../../privacy/probability.ts";
+import { createRandomizedResponse, type RandomizedResponse } from "../../privacy/randomized-response.ts";
+import { createUnaryEncoding, type UnaryEncoding } from "../../privacy/unary-encoding.ts";
+import { type CountSpec, checkCounts } from "../room.ts";
+import type { ServerEstimates } from "../statistic.ts";
 
 export type HistogramMechanismName = "kary" | "unary" | "per-bucket";
 

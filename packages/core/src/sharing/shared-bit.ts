@@ -1,3 +1,4 @@
+import { join, split } from "../bytes.ts";
 import { type ElGamalPublicKey, type ElGamalSecretKey, elgamalGroup } from "../encryption/elgamal/elgamal.ts";
 import { EMBEDDED_BYTES, embed, extract } from "../encryption/elgamal/embedding.ts";
 import {
@@ -13,7 +14,6 @@ import {
 } from "../encryption/elgamal/ristretto.ts";
 import { requireLength } from "../error.ts";
 import type { Randomness } from "../randomness/index.ts";
-import { join, split } from "../statistic/concatenation.ts";
 import type { DeviceScheme } from "../statistic/paper/ciphertext-vector.ts";
 import { asciiBytes, xof } from "../xof.ts";
 import { createKeccak } from "./keccak.ts";

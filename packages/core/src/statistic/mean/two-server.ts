@@ -1,9 +1,9 @@
-import { checkMean } from "../statistic/mean.ts";
-import { type PaperAlgorithm, paperDevice } from "../statistic/paper/ciphertext-vector.ts";
-import { serverNoiseEstimates, serverNoiseOf } from "./server-noise.ts";
-import { createSharedBits } from "./shared-bit.ts";
-import type { ServerNoiseSpec } from "./spec.ts";
-import type { DeviceInContext, TwoServerParts } from "./statistic.ts";
+import { createSharedBits } from "../../sharing/shared-bit.ts";
+import type { ServerNoiseSpec } from "../../two-server/spec.ts";
+import { type PaperAlgorithm, paperDevice } from "../paper/ciphertext-vector.ts";
+import { serverNoiseEstimates, serverNoiseOf } from "../server-noise.ts";
+import type { DeviceInContext, TwoServerParts } from "../two-server.ts";
+import { checkMean } from "./mean.ts";
 
 type Mean = Extract<ServerNoiseSpec, { readonly statistic: "mean" }>;
 

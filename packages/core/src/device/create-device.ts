@@ -1,7 +1,7 @@
-import { loaders } from "../device/loaders.ts";
-import { ledgerDevice, planLedger } from "./lattice/ledger.ts";
-import type { SchemeName, StatisticSpec } from "./spec.ts";
-import type { DeviceSide } from "./statistic.ts";
+import { ledgerDevice, planLedger } from "../statistic/occurrence/ledger.ts";
+import type { SchemeName, StatisticSpec } from "../statistic/spec.ts";
+import type { DeviceSide } from "../statistic/statistic.ts";
+import { loaders } from "./loaders.ts";
 
 /**
  * The device's half of `createStatistic`, without any of the server's. Only the ledger is always there; rotations, and ElGamal, whose curve is larger

@@ -1,12 +1,12 @@
-import { drawResponse, respond } from "../privacy/randomized-response.ts";
-import type { Randomness } from "../randomness/index.ts";
-import { checkOccurrence, occurrenceEstimates } from "../statistic/occurrence.ts";
-import { paperDevice } from "../statistic/paper/ciphertext-vector.ts";
-import { occurrenceAlgorithm, responsesOf } from "../statistic/paper/occurrence.ts";
-import { serverNoiseEstimates, serverNoiseOf } from "./server-noise.ts";
-import { createSharedBits } from "./shared-bit.ts";
-import type { TwoServerSpec } from "./spec.ts";
-import type { DeviceInContext, TwoServerParts } from "./statistic.ts";
+import { drawResponse, respond } from "../../privacy/randomized-response.ts";
+import type { Randomness } from "../../randomness/index.ts";
+import { createSharedBits } from "../../sharing/shared-bit.ts";
+import type { TwoServerSpec } from "../../two-server/spec.ts";
+import { paperDevice } from "../paper/ciphertext-vector.ts";
+import { serverNoiseEstimates, serverNoiseOf } from "../server-noise.ts";
+import type { DeviceInContext, TwoServerParts } from "../two-server.ts";
+import { checkOccurrence, occurrenceEstimates } from "./occurrence.ts";
+import { occurrenceAlgorithm, responsesOf } from "./paper.ts";
 
 type Occurrence = Extract<TwoServerSpec, { readonly statistic: "occurrence" }>;
 

@@ -1,6 +1,6 @@
 import type { DiscreteGaussian } from "../privacy/discrete-gaussian.ts";
 import type { Randomness } from "../randomness/index.ts";
-import type { DeviceSide, ServerEstimates, StatisticBytes } from "../statistic/statistic.ts";
+import type { DeviceSide, ServerEstimates, StatisticBytes } from "./statistic.ts";
 
 /** A statistic of two servers: a report is a number of shared bits, of which sums are taken. */
 export interface TwoServerStatistic extends TwoServerParts {

@@ -1,9 +1,9 @@
-import { drawKary } from "../privacy/kary-response.ts";
-import { drawResponse } from "../privacy/randomized-response.ts";
-import { drawUnary } from "../privacy/unary-encoding.ts";
-import type { Randomness } from "../randomness/index.ts";
+import { drawKary } from "../../privacy/kary-response.ts";
+import { drawResponse } from "../../privacy/randomized-response.ts";
+import { drawUnary } from "../../privacy/unary-encoding.ts";
+import type { Randomness } from "../../randomness/index.ts";
+import { areBits } from "../statistic.ts";
 import type { HistogramMechanism } from "./histogram.ts";
-import { areBits } from "./statistic.ts";
 
 /** For every bucket what to tell: its bit, or 0 or 1 regardless. Decided without looking at any. */
 export function drawHistogramResponses(mechanism: HistogramMechanism, random: Randomness): (0 | 1 | "keep")[] {

@@ -3,6 +3,13 @@ import { chooseFor } from "../../encryption/lattice/choose.ts";
 import { drawKary } from "../../privacy/kary-response.ts";
 import { drawOutcome } from "../../privacy/probability.ts";
 import { type Randomness, uniformBelow, withBufferedRandomness } from "../../randomness/index.ts";
+import { canaryLength, createCanary } from "../lattice/canary.ts";
+import { deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "../lattice/lattice-machine.ts";
+import { addMasked, requireSlots } from "../lattice/rotation-slots.ts";
+import { lowerable, roomOf } from "../room.ts";
+import type { DeviceSide, ServerSide } from "../statistic.ts";
+import { writesAllowed } from "../writes.ts";
+import { isHistogramAnswer, respondHistogram } from "./answer.ts";
 import {
   bucketOf,
   checkHistogram,
@@ -10,14 +17,7 @@ import {
   type HistogramSpec,
   histogramEstimates,
   histogramMechanism,
-} from "../histogram.ts";
-import { isHistogramAnswer, respondHistogram } from "../histogram-answer.ts";
-import { lowerable, roomOf } from "../room.ts";
-import type { DeviceSide, ServerSide } from "../statistic.ts";
-import { writesAllowed } from "../writes.ts";
-import { canaryLength, createCanary } from "./canary.ts";
-import { deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "./lattice-machine.ts";
-import { addMasked, requireSlots } from "./rotation-slots.ts";
+} from "./histogram.ts";
 
 /**
  * A count kept as a rotation: the state is ρ·X^count with t = 2, an event multiplies by X. For sealing it is multiplied by

@@ -1,9 +1,9 @@
 import { clampTo, normalEstimate, projectToHistogram } from "../estimate/index.ts";
 import { serverNoise, serverNoiseEpsilon } from "../privacy/accounting/server-noise.ts";
 import { type DiscreteGaussian, discreteGaussianVariance } from "../privacy/discrete-gaussian.ts";
-import { MEAN_DELTA } from "../statistic/mean.ts";
-import type { ServerEstimates } from "../statistic/statistic.ts";
-import type { ServerNoiseSpec } from "./spec.ts";
+import type { ServerNoiseSpec } from "../two-server/spec.ts";
+import { MEAN_DELTA } from "./mean/mean.ts";
+import type { ServerEstimates } from "./statistic.ts";
 
 /** What each server adds to its share of each answer's sum. */
 export function serverNoiseOf(spec: ServerNoiseSpec): DiscreteGaussian[] {

@@ -1,4 +1,4 @@
-import type { HistogramMechanismName } from "../statistic/histogram.ts";
+import type { HistogramMechanismName } from "../statistic/histogram/histogram.ts";
 
 /** The error of sums of randomized responses: √(n·e^ε)/(e^ε−1), whatever the truth. */
 export function responseError(devices: number, localEpsilon: number): number {

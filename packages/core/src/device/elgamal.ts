@@ -1,10 +1,10 @@
-import { createElGamalCounter, type ElGamalCounter } from "../../encryption/elgamal/elgamal.ts";
-import { checkMean, meanNoise } from "../mean.ts";
-import type { StatisticSpec } from "../spec.ts";
-import type { DeviceSide } from "../statistic.ts";
-import { paperHistogramDevice } from "./histogram.ts";
-import { paperMeanDevice } from "./mean.ts";
-import { paperOccurrenceDevice } from "./occurrence.ts";
+import { createElGamalCounter, type ElGamalCounter } from "../encryption/elgamal/elgamal.ts";
+import { paperHistogramDevice } from "../statistic/histogram/paper.ts";
+import { checkMean, meanNoise } from "../statistic/mean/mean.ts";
+import { paperMeanDevice } from "../statistic/mean/paper.ts";
+import { paperOccurrenceDevice } from "../statistic/occurrence/paper.ts";
+import type { StatisticSpec } from "../statistic/spec.ts";
+import type { DeviceSide } from "../statistic/statistic.ts";
 
 /** ElGamal with the range in which an honest answer lies. */
 export function elgamalFor(spec: StatisticSpec): ElGamalCounter {

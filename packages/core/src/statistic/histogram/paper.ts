@@ -1,20 +1,20 @@
 import {
+  applyResponses,
+  type CounterScheme,
+  type PaperAlgorithm,
+  paperDevice,
+  paperServer,
+} from "../paper/ciphertext-vector.ts";
+import type { DeviceSide, ServerSide } from "../statistic.ts";
+import { drawHistogramResponses, isHistogramAnswer, respondHistogram } from "./answer.ts";
+import {
   bucketOf,
   checkHistogram,
   type HistogramMechanism,
   type HistogramSpec,
   histogramEstimates,
   histogramMechanism,
-} from "../histogram.ts";
-import { drawHistogramResponses, isHistogramAnswer, respondHistogram } from "../histogram-answer.ts";
-import type { DeviceSide, ServerSide } from "../statistic.ts";
-import {
-  applyResponses,
-  type CounterScheme,
-  type PaperAlgorithm,
-  paperDevice,
-  paperServer,
-} from "./ciphertext-vector.ts";
+} from "./histogram.ts";
 
 /**
  * Alg. 3, with three changes (docs/errata.md, 1 and 5): the shift runs downwards; the mechanism spends ε on the whole

@@ -8,11 +8,11 @@ import {
   readLedgerValue,
 } from "../../privacy/ledger-response.ts";
 import { uniformBelow, withBufferedRandomness } from "../../randomness/index.ts";
-import { checkOccurrence, type OccurrenceSpec, occurrenceEstimates } from "../occurrence.ts";
+import { createCanary } from "../lattice/canary.ts";
+import { deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "../lattice/lattice-machine.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import { writesAllowed } from "../writes.ts";
-import { createCanary } from "./canary.ts";
-import { deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "./lattice-machine.ts";
+import { checkOccurrence, type OccurrenceSpec, occurrenceEstimates } from "./occurrence.ts";
 
 /**
  * All occurrence metrics of a task in one ciphertext, at a cost that does not depend on their number. Metrics beyond
