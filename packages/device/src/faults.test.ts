@@ -3,7 +3,7 @@ import type { Task } from "@lethe/core/message";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { asAdmin, EXACT_TASK, startTestService, type TestService } from "../../server/test/service.ts";
 import { type Lethe, type LetheOptions, openLethe } from "../dist/index.js";
-import { decodeRecord } from "../dist/record.js";
+import { decodeRecord } from "../dist/record-codec.js";
 import {
   type Asked,
   type Fault,

@@ -1,10 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { decodeOperatorKey, encodeBase64url, LetheError, randomnessFrom, xof } from "@lethe/core/device";
-import { createService } from "./service.ts";
+import { decodeOperatorKey, encodeBase64url, type LetheError, randomnessFrom, xof } from "@lethe/core/device";
+import { createSessions } from "./sessions.ts";
 import { indexedDbStore } from "./store/indexed-db.ts";
 import { memoryStore } from "./store/memory.ts";
 import type { Store } from "./store/store.ts";
-import { type Counting, type Inspection, openWriter, type Writer } from "./writer.ts";
+import type { Counting } from "./writer/state.ts";
+import type { Inspection } from "./writer/writer.ts";
 
 export interface LetheOptions {
   /** Where the service is. */
@@ -44,9 +45,6 @@ export interface Lethe<Name extends string = string> extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** `openLethe` resolves after this time even if another tab or process writes, or the store is slow. */
-const OTHERS_MS = 250;
-
 /** Resolves without the network. Rejects for wrong options only. */
 export async function openLethe<Name extends string = string>(options: LetheOptions): Promise<Lethe<Name>> {
   checkOptions(options);
@@ -70,7 +68,7 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
   const ready = new Promise<Counting>((resolve) => {
     onCounting = resolve;
   });
-  const parts = {
+  const sessions = createSessions({
     ...options,
     fetch: options.fetch ?? fetch.bind(globalThis),
     clock: options.clock ?? Date.now,
@@ -78,116 +76,10 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
     random: randomnessFrom(globalThis.crypto),
     onProblem,
     onDropped,
-    onCounting: (counting: Counting) => {
-      onCounting(counting);
-      store.peers?.announce(counting);
-    },
-  };
-  let writer: Writer | undefined;
-  /** Of the consent that holds. It is aborted when that is withdrawn, or with `true`, for a last write, when the program closes. */
-  let session: AbortController | undefined;
-  /** Whether the session got the lock. Opening what is stored may take longer than `OTHERS_MS` on a busy machine. */
-  let isLocked = false;
-  /** Sessions, and what comes between them: each begins when nothing of the one before is in progress. */
-  let turn = Promise.resolve();
-
-  function inTurn(act: () => Promise<void>): Promise<void> {
-    turn = turn.then(act).catch((error: unknown) => {
-      onProblem(
-        error instanceof LetheError ? error : new LetheError("bad-store", "the store failed", { cause: error }),
-      );
-    });
-    return turn;
-  }
-
-  /** Waits to be the one that writes, writes until the signal is aborted, and lets others. */
-  async function write(signal: AbortSignal, isOpen: () => void): Promise<void> {
-    const release = await store.lock(signal, () => end(false), onProblem);
-    if (!release) return;
-    isLocked = true;
-    try {
-      const opened = await openWriter({ ...parts, service: createService({ ...parts, signal }), signal });
-      if (!signal.aborted) {
-        writer = opened;
-        store.peers?.receive(opened.record);
-        isOpen();
-        await new Promise((resolve) => signal.addEventListener("abort", resolve));
-      }
-      await opened.close(signal.reason);
-    } finally {
-      await release();
-    }
-  }
-
-  /** At once nothing is counted, asked or written any more, but for a last write. Resolves when nothing is in progress. */
-  function end(isLastWrite: boolean): Promise<void> {
-    session?.abort(isLastWrite);
-    session = writer = undefined;
-    // What others hand over from now on is for the next one.
-    store.peers?.stop();
-    return turn;
-  }
-
-  async function start(): Promise<void> {
-    const own = new AbortController();
-    session = own;
-    isLocked = false;
-    await new Promise<void>((resolve) => {
-      const run = async (): Promise<void> => {
-        try {
-          await write(own.signal, resolve);
-        } finally {
-          // It may have failed by itself.
-          if (session === own) end(false);
-        }
-      };
-      void inTurn(run).then(resolve);
-      setTimeout(resolve, OTHERS_MS);
-    });
-    if (!writer) store.peers?.listen(onCounting);
-    if (session === own && !isLocked && !store.peers && !store.reportsHolder) {
-      onProblem(new LetheError("bad-store", "another one writes to this store: events are dropped until it ends"));
-    }
-  }
-
-  const life = new AbortController();
-  let isLeft = false;
-  function onPage({ type }: { readonly type: string }): void {
-    if (type !== "visibilitychange") isLeft = type === "pagehide";
-    // A page that is left becomes hidden after that, which is no news. Firefox may close a hidden tab without telling its page.
-    else if (isLeft || document.visibilityState !== "hidden") return;
-    if (type !== "pageshow") writer?.hide();
-  }
-  for (const type of ["pagehide", "pageshow", "visibilitychange"]) globalThis.addEventListener?.(type, onPage, life);
-
-  async function setConsent(consent: boolean): Promise<void> {
-    if (!consent) {
-      end(false);
-      await inTurn(() => store.wipe());
-    } else if (!session) await start();
-  }
-
-  async function close(): Promise<void> {
-    life.abort();
-    end(true);
-    await inTurn(() => store.close());
-  }
-
-  await setConsent(options.consent ?? true);
-  return {
-    record: (name, times = 1) => {
-      if (!(Number.isInteger(times) && times >= 0))
-        onDropped(new LetheError("bad-encoding", "times is a whole number"));
-      else if (writer) writer.record(String(name), times);
-      else if (session) store.peers?.forward(String(name), times);
-    },
-    ready,
-    sendPending: async () => writer?.sendPending(),
-    setConsent,
-    inspect: () => writer?.inspect() ?? { stored: undefined, memory: [] },
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+    onCounting,
+  });
+  await sessions.setConsent(options.consent ?? true);
+  return { ...sessions, ready, [Symbol.asyncDispose]: sessions.close };
 }
 
 /** What each option is. */

@@ -13,7 +13,7 @@ import {
   startPair,
 } from "../../server/test/two-servers.ts";
 import { type Lethe, type LetheOptions, memoryStore, openLethe } from "../dist/index.js";
-import { decodeRecord } from "../dist/record.js";
+import { decodeRecord } from "../dist/record-codec.js";
 
 let pair: Pair;
 beforeAll(async () => {

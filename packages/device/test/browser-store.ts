@@ -11,7 +11,7 @@ const tab = {
     await tab.store.lock(new AbortController().signal);
     const counts = (await tab.store.load()) ?? new Uint8Array(events);
     tab.counts = counts;
-    tab.store.peers?.receive(count);
+    tab.store.tabs?.receive(count);
     tab.isWriter = true;
     addEventListener("pagehide", () => void tab.store.save(counts, { durable: false }));
   },
@@ -20,7 +20,7 @@ const tab = {
   async emit(first: number, events: number): Promise<void> {
     for (let event = first; event < first + events; event++) {
       if (tab.isWriter) count(`${event}`);
-      else tab.store.peers?.forward(`${event}`, 1);
+      else tab.store.tabs?.forward(`${event}`, 1);
       // Many at once at times, at times a few milliseconds apart.
       if (event % 3 === 0) await new Promise((resolve) => setTimeout(resolve, event % 20));
     }

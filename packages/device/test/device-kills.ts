@@ -5,7 +5,7 @@ import { encodeBase64url, type Task } from "@lethe/core/message";
 import { expect } from "vitest";
 import { eventually } from "../../server/test/eventually.ts";
 import { asAdmin, EXACT_TASK, startTestService } from "../../server/test/service.ts";
-import { type DeviceRecord, decodeRecord } from "../dist/record.js";
+import { type DeviceRecord, decodeRecord } from "../dist/record-codec.js";
 import { startFaultProxy } from "./fault-proxy.ts";
 import { temporaryFolder } from "./file-store-folder.ts";
 import { type StoreProcess, startStoreProcess } from "./file-store-process.ts";
@@ -23,7 +23,7 @@ const urlOf = (path: string): string => JSON.stringify(new URL(path, import.meta
 const COUNT_FOREVER = (server: string, operatorKey: string): string => `
   import { writeSync } from "node:fs";
   import { openLethe } from ${urlOf("../dist/index.js")};
-  import { decodeRecord } from ${urlOf("../dist/record.js")};
+  import { decodeRecord } from ${urlOf("../dist/record-codec.js")};
   const operatorKey = ${JSON.stringify(operatorKey)};
   const say = (...words) => writeSync(1, words.join(" ") + "\\n");
   const inner = fileStore(folder);

@@ -5,7 +5,7 @@ import type { Task } from "@lethe/core/message";
 import { askToEnrol } from "../../server/test/device.ts";
 import { eventually } from "../../server/test/eventually.ts";
 import { createTask, type TestService } from "../../server/test/service.ts";
-import { decodeRecord } from "../dist/record.js";
+import { decodeRecord } from "../dist/record-codec.js";
 import { DISTINGUISHERS, rankSumProbability } from "./distinguishers.ts";
 
 /** So long that devices, which choose a millisecond of the first half of a window to enrol, never choose the first. */

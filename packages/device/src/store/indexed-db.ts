@@ -1,7 +1,7 @@
 import { decodeBase64url, encodeBase64url, join } from "@lethe/core/device";
 import { createDatabase, fail } from "./database.ts";
-import { peersOf, type TabPeers } from "./peers.ts";
 import type { Store } from "./store.ts";
+import { type ClosableTabs, tabsOf } from "./tabs.ts";
 import { decodeVersion, encodeVersion } from "./version.ts";
 
 /** Chromium makes a file of a value beyond 64 KiB, asks the page for its bytes, and gets none from one that has closed. */
@@ -34,13 +34,13 @@ interface Places {
  *
  * `close` may follow a `save` at once: what is under way is completed.
  */
-export function indexedDbStore(name: string): Store & { readonly peers: TabPeers } {
+export function indexedDbStore(name: string): Store & { readonly tabs: ClosableTabs } {
   const scope = `lethe:${name}`;
   /** Every tab that writes or waits holds this lock in shared mode: a tab that gets it alone knows that the others have ended. */
   const consent = `${scope} consent`;
   /** A message means that consent is withdrawn. Never closed: an application may withdraw after it closed everything else. */
   const withdrawals = new BroadcastChannel(consent);
-  const peers = peersOf(scope);
+  const tabs = tabsOf(scope);
   const { perform, close } = createDatabase();
   /** Both undefined until somebody looked. */
   let looking: Promise<unknown> | undefined;
@@ -123,7 +123,7 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
   }
 
   return {
-    peers,
+    tabs,
     lock: (signal, onWithdrawn) =>
       new Promise<(() => Promise<void>) | undefined>((resolve, reject) => {
         withdrawals.onmessage = onWithdrawn ?? null;
@@ -135,7 +135,7 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
             () =>
               new Promise<void>((release) => {
                 resolve(() => {
-                  peers.stop();
+                  tabs.stop();
                   release();
                   return held;
                 });
@@ -164,7 +164,7 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
       }).catch(fail),
     close: async () => {
       withdrawals.onmessage = null;
-      peers.close();
+      tabs.close();
       await close();
     },
   };

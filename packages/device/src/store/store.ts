@@ -1,5 +1,5 @@
 import type { LetheError } from "@lethe/core/device";
-import type { Counting } from "../writer.ts";
+import type { Counting } from "../writer/state.ts";
 
 /**
  * Where a device keeps its one record: all windows it is enrolled in, with ciphertexts or a sealed report. Whoever opens the
@@ -21,7 +21,7 @@ export interface Store {
     onProblem?: (problem: LetheError) => void,
   ): Promise<(() => Promise<void>) | undefined>;
   /**
-   * Whether `lock` itself reports that events are dropped because another one writes. If not, and without `peers`,
+   * Whether `lock` itself reports that events are dropped because another one writes. If not, and without `tabs`,
    * `openLethe` reports that when it has waited for 250 ms.
    */
   readonly reportsHolder?: boolean;
@@ -41,13 +41,13 @@ export interface Store {
    */
   wipe(): Promise<void>;
   /** How those that wait hand events to the one that writes. Absent where they cannot: then their events are dropped. */
-  readonly peers?: Peers;
+  readonly tabs?: Tabs;
   /** After this nothing else is called. */
   close(): Promise<void>;
 }
 
 /** Between the tabs of one origin. An event that was handed over is kept by the sender until the writer has folded it in. */
-export interface Peers {
+export interface Tabs {
   /** For one that waits: hands an event to the writer, synchronously; kept until the writer says that it has it. */
   forward(name: string, times: number): void;
   /** For the writer: called with every event that others hand over, and with those of its own that nobody took before it became the writer. */

@@ -1,5 +1,5 @@
-import type { Counting } from "../writer.ts";
-import type { Peers } from "./store.ts";
+import type { Counting } from "../writer/state.ts";
+import type { Tabs } from "./store.ts";
 
 /**
  * An event, with its number and that of the oldest event its sender keeps; or: all events of a sender below a number are
@@ -12,7 +12,7 @@ type Message =
   | Counting
   | 0;
 
-export interface TabPeers extends Peers {
+export interface ClosableTabs extends Tabs {
   close(): void;
 }
 
@@ -23,7 +23,7 @@ export interface TabPeers extends Peers {
  *
  * Lost is what a tab keeps that closes while there is no writer, and what a writer took that crashes before it saves.
  */
-export function peersOf(channelName: string): TabPeers {
+export function tabsOf(channelName: string): ClosableTabs {
   const channel = new BroadcastChannel(channelName);
   const life = new AbortController();
   const self = crypto.randomUUID();
@@ -62,21 +62,16 @@ export function peersOf(channelName: string): TabPeers {
     }
   };
   // A page that closes runs on for a moment after it has saved: what comes then is left for the next writer.
-  addEventListener(
-    "pagehide",
-    () => {
-      isHidden = true;
-    },
-    life,
-  );
-  addEventListener(
-    "pageshow",
-    () => {
-      isHidden = false;
-      if (fold) post([]);
-    },
-    life,
-  );
+  for (const type of ["pagehide", "pageshow"]) {
+    addEventListener(
+      type,
+      () => {
+        isHidden = type === "pagehide";
+        if (!isHidden && fold) post([]);
+      },
+      life,
+    );
+  }
 
   const takeKept = () => {
     oldest += kept.length;

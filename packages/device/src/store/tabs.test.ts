@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { randomUUID } from "node:crypto";
 import { afterEach, expect, it, vi } from "vitest";
-import { peersOf, type TabPeers } from "./peers.ts";
+import { type ClosableTabs, tabsOf } from "./tabs.ts";
 
 // Node's broadcast channels behave like those of browsers. It has no page.
 const page = new EventTarget();
@@ -10,13 +10,13 @@ vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
 type Message = readonly unknown[];
 const open: { close(): void }[] = [];
 afterEach(() => {
-  for (const peers of open.splice(0)) peers.close();
+  for (const tabs of open.splice(0)) tabs.close();
 });
 
-function tab(name: string): TabPeers {
-  const peers = peersOf(name);
-  open.push(peers);
-  return peers;
+function tab(name: string): ClosableTabs {
+  const tabs = tabsOf(name);
+  open.push(tabs);
+  return tabs;
 }
 
 /** Everything that is said on a channel. */
@@ -29,9 +29,9 @@ function listen(name: string): Message[] {
 }
 
 /** What a writer got. */
-function writer(peers: TabPeers): string[] {
+function writer(tabs: ClosableTabs): string[] {
   const got: string[] = [];
-  peers.receive((name, times) => got.push(`${name} ${times}`));
+  tabs.receive((name, times) => got.push(`${name} ${times}`));
   return got;
 }
 
