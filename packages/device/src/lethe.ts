@@ -7,36 +7,41 @@ import type { Store } from "./store/store.ts";
 import type { Counting } from "./writer/state.ts";
 import type { Inspection } from "./writer/writer.ts";
 
+/** Where to report, for which task, and whose signature counts; the rest has defaults. */
 export interface LetheOptions {
-  /** Where the service is. */
+  /** The service's http or https address. */
   readonly server: string;
   readonly task: string;
-  /** `ed25519:…`, as the operator tells it: whoever else signs is not believed. */
+  /** `ed25519:…`, from the operator. Only manifests and keys that this key signed are used. */
   readonly operatorKey: string;
   /** The helper's, `ed25519:…`, exactly if the task has two servers. `server` and `operatorKey` are the leader's. */
   readonly helperKey?: string;
-  /** In a browser IndexedDB, unless told otherwise; elsewhere memory. For Node see `@lethe/device/node`. */
+  /** Default: IndexedDB in a browser, memory elsewhere. For Node see `@lethe/device/node`. */
   readonly store?: Store;
   /** Unix time in milliseconds. */
   readonly clock?: () => number;
   readonly fetch?: typeof fetch;
-  /** Whether the person in front of the device agrees; true unless told otherwise. */
+  /** Whether the person in front of the device agrees. Default: true. */
   readonly consent?: boolean;
-  /** Told what goes wrong, each thing once; without it the console is, but never of what an event brought about. The application goes on. */
+  /**
+   * Gets each problem once, until what failed works again. Without it, problems go to the console, except for what an
+   * event caused. The application goes on in any case.
+   */
   readonly onProblem?: (error: LetheError) => void;
 }
 
 /** Counts events of a task. `Name` are the names of its metrics, as `lethe task types` writes them. */
 export interface Lethe<Name extends string = string> extends AsyncDisposable {
-  /** Folds an event into the ciphertexts, at once. Never throws for a reason of the moment. */
+  /** Folds an event into the ciphertexts, at once. Never throws for a cause at run time. */
   record(name: Name, times?: number): void;
   /** Resolves when events begin to count, here or in the tab that counts for this one; they are dropped before. */
   readonly ready: Promise<Counting>;
   /** Sends what is sealed now, without waiting for its time. */
   sendPending(): Promise<void>;
   /**
-   * Without consent everything is wiped, and nothing is counted or sent: in no tab and no process that shares the store. What
-   * is in progress is aborted; nothing of it is left when this resolves. Consent that is given anew begins anew.
+   * Without consent everything is wiped, and nothing is counted or sent: in no tab and no process that shares the
+   * store. What is in progress is aborted; nothing of it is left when this resolves. Consent that is given again begins
+   * with a new enrolment.
    */
   setConsent(consent: boolean): Promise<void>;
   /** Exactly what somebody who opens the device now would see. */
@@ -45,7 +50,10 @@ export interface Lethe<Name extends string = string> extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Resolves without the network. Rejects for wrong options only. */
+/**
+ * Opens the SDK for a task. Resolves without the network. Rejects for wrong options only, with an error that names the
+ * option.
+ */
 export async function openLethe<Name extends string = string>(options: LetheOptions): Promise<Lethe<Name>> {
   checkOptions(options);
   const { server, task, operatorKey, helperKey } = options;
@@ -57,7 +65,7 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
     try {
       options.onProblem?.(error);
     } catch {
-      // The application's own; it must not stop the count.
+      // An error of the application must not stop the count.
     }
   };
   const onProblem = (error: LetheError): void => {

@@ -1,6 +1,7 @@
 /**
- * Calls `hide` whenever a page is left or becomes hidden, until the returned controller is aborted. Does nothing where there is
- * no page. A page that is left becomes hidden after that, which is no news. Firefox may close a hidden tab without an event.
+ * Calls `hide` whenever a page is left or becomes hidden, until the returned controller is aborted. Does nothing where
+ * there is no page. A page that is left becomes hidden after that, which is no news. Firefox may close a hidden tab
+ * without an event.
  */
 export function onPageHidden(hide: () => void): AbortController {
   const life = new AbortController();

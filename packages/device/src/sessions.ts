@@ -11,14 +11,17 @@ const OTHERS_MS = 250;
 export type Sessions = Pick<Lethe, "record" | "sendPending" | "setConsent" | "inspect" | "close">;
 
 /**
- * The times of consent, one after another. In each session this tab or process waits to be the one that writes, then writes
- * until consent is withdrawn or the program closes. Nothing begins before `setConsent(true)`.
+ * The times of consent, one after another. In each session this tab or process waits to be the one that writes, then
+ * writes until consent is withdrawn or the program closes. Nothing begins before `setConsent(true)`.
  */
 export function createSessions(options: Omit<WriterOptions, "signal">): Sessions {
   const { store, onProblem, onDropped, onCounting } = options;
   /** Unset while another one writes. */
   let writer: Writer | undefined;
-  /** Of the consent that holds. It is aborted when consent is withdrawn; with `true`, for a last write, when the program closes. */
+  /**
+   * Of the consent that holds. It is aborted when consent is withdrawn; with `true`, for a last write, when the program
+   * closes.
+   */
   let session: AbortController | undefined;
   /** Whether the session got the lock. Opening what is stored may take longer than `OTHERS_MS` on a busy machine. */
   let isLocked = false;
@@ -44,7 +47,10 @@ export function createSessions(options: Omit<WriterOptions, "signal">): Sessions
     }
   }
 
-  /** At once nothing is counted, asked or written any more, except for a last write. Resolves when nothing is in progress. */
+  /**
+   * At once nothing is counted, asked or written any more, except for a last write. Resolves when nothing is in
+   * progress.
+   */
   function end(isLastWrite: boolean): Promise<void> {
     session?.abort(isLastWrite);
     session = writer = undefined;
@@ -94,7 +100,10 @@ export function createSessions(options: Omit<WriterOptions, "signal">): Sessions
   };
 }
 
-/** Sessions, and what comes between them: each begins when nothing of the one before is in progress. Failures are reported. */
+/**
+ * Sessions, and what comes between them: each begins when nothing of the one before is in progress. Failures are
+ * reported.
+ */
 function createTurns(onProblem: (error: LetheError) => void): (act: () => Promise<void>) => Promise<void> {
   let turn = Promise.resolve();
   return (act) => {

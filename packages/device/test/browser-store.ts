@@ -1,7 +1,10 @@
 /// <reference lib="dom" />
 import { indexedDbStore } from "../src/store/indexed-db.ts";
 
-/** A tab that counts how often it met each event, all of them named by numbers, in a record of one byte each. It saves only when it closes. */
+/**
+ * A tab that counts how often it met each event, all of them named by numbers, in a record of one byte each. It saves
+ * only when it closes.
+ */
 const tab = {
   store: indexedDbStore("test"),
   counts: undefined as Uint8Array | undefined,
@@ -33,7 +36,7 @@ function count(name: string): void {
   if (counts) counts[event] = (counts[event] ?? 0) + 1;
 }
 
-/** A record that no part of another can be mistaken for; long enough for three parts, unless told otherwise. */
+/** A record that no part of another can be mistaken for; long enough for three parts by default. */
 function recordOf(version: number, length = 70_000): Uint8Array {
   return Uint8Array.from({ length }, (_, i) => (i * i + 7 * version) % 251);
 }

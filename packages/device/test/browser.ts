@@ -6,7 +6,10 @@ import { rolldown } from "rolldown";
 
 const DEBIAN = "/usr/bin/chromium";
 
-/** Undefined if there is none: `npm test` then says so, and tests in a browser are skipped. The same as in `scripts/browsers.js`. */
+/**
+ * Undefined if there is none: `npm test` then says so, and tests in a browser are skipped. The same as in
+ * `scripts/browsers.js`.
+ */
 export const chromiumPath: string | undefined = process.env.CHROMIUM_PATH ?? (existsSync(DEBIAN) ? DEBIAN : undefined);
 
 /** How Chromium is started. */
@@ -40,8 +43,8 @@ export interface Site {
 }
 
 /**
- * Serves a page at `/` and `/other` and scripts by their names, under a policy that allows only scripts of the site itself, and
- * more if `policy` says so.
+ * Serves a page at `/` and `/other` and scripts by their names, under a policy that allows only scripts of the site
+ * itself, and more if `policy` says so.
  */
 export async function servePage(html: string, scripts: Readonly<Record<string, string>>, policy = ""): Promise<Site> {
   const server = createServer(({ url = "/" }, response) => {

@@ -65,7 +65,7 @@ it("a lock is held until it is released", () => {
   expect(isTaken(takeLock(path))).toBe(true);
 });
 
-it("a lock tells which process holds it, and leaves no other file", () => {
+it("a lock names the process that holds it, and leaves no other file", () => {
   const folder = temporaryFolder();
   expect(isTaken(takeLock(lockIn(folder)))).toBe(true);
   takeLock(lockIn(folder));
@@ -124,7 +124,7 @@ it("a dead lock that another container is taking over is held while that claim i
 
 const NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
 
-/** The first process of a PID namespace of its own takes the lock; where nobody may make one, it looks as if it had. */
+/** The first process of a new PID namespace takes the lock; where nobody may create one, it looks as if it had. */
 async function holdElsewhere(path: string): Promise<{ kill(): Promise<void> }> {
   const [command = "", ...args] = [...NAMESPACE, "true"];
   if (spawnSync(command, args).status !== 0) {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { linkSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 
-/** In milliseconds. An owner that cannot be looked at shows that it lives by touching its lock. */
+/** In milliseconds. An owner in another container shows that it lives by touching its lock. */
 const TOUCH_EVERY = 5_000;
 const STALE_AFTER = 30_000;
 
@@ -11,9 +11,9 @@ const KILLED = 1 << 8;
 
 interface Owner {
   readonly pid: number;
-  /** When the process began, where the system tells: numbers of dead processes are used again. */
+  /** When the process began, where the system reports that: the numbers of dead processes are used again. */
   readonly started: string;
-  /** In each container numbers begin anew; undefined in locks of earlier versions. */
+  /** Each container numbers its processes from 1; undefined in locks of earlier versions. */
   readonly namespace?: string | undefined;
 }
 
@@ -32,10 +32,11 @@ export interface HeldLock {
 }
 
 /**
- * Takes a lock file; or, if a living process holds it, tells in words which. The file appears with its content at
- * once (a link cannot replace a file), so nobody reads a half-written one. Who finds the owner dead claims the succession under a name
- * made from what the dead one wrote, which only one process gets, and looks once more before it puts its own lock in the place.
- * Containers that share a volume exclude one another, unless the owner stands still for 30 s; machines that share one do not.
+ * Takes a lock file; or, if a living process holds it, names that process. The file appears together with its content
+ * (a link cannot replace a file), so nobody reads a half-written one. A process that finds the owner dead claims the
+ * succession under a name made from the dead one's content, which only one process gets, and looks once more before it
+ * replaces the lock with its own. Containers that share a volume exclude one another, unless the owner stands still for
+ * 30 s; machines that share a volume do not.
  */
 export function takeLock(path: string): Lock | HeldLock {
   const own: Owner = { pid: process.pid, started: statOf(process.pid)?.started ?? "", namespace: ownNamespace() };
@@ -56,7 +57,7 @@ export function takeLock(path: string): Lock | HeldLock {
   }
 }
 
-/** Keeps a lock fresh until it is released, or is another's after all. */
+/** Keeps a lock fresh until it is released, or another process has it after all. */
 function hold(path: string, content: string): Lock {
   const touching = setInterval(() => {
     try {
@@ -78,7 +79,7 @@ function hold(path: string, content: string): Lock {
 const OURS = Symbol("ours");
 
 /**
- * Puts the prepared lock in the place of a dead one; or tells which living process is doing so. Undefined if things have
+ * Replaces a dead lock with the prepared one; or returns which living process is doing so. Undefined if things have
  * changed meanwhile: look again. A claim whose owner was killed while it took over is replaced in the same way.
  */
 function replaceDead(path: string, dead: string, prepared: string): typeof OURS | HeldLock | undefined {
@@ -171,11 +172,11 @@ function ownNamespace(): string {
 }
 
 /**
- * What /proc/pid/stat says, after the name in parentheses, which may hold spaces: when the process began (field 22), and
- * whether it still runs. A process that has ended stays as a zombie (state Z or X, field 3) until its parent notices. While
- * other threads of it are still ending (field 20 counts all), one of them may still write. A process that was killed has the
- * signal pending (field 31) until the kernel gets to it, and is then exiting (flags, field 9): on a busy machine each may
- * take seconds.
+ * What /proc/pid/stat says, after the name in parentheses, which may hold spaces: when the process began (field 22),
+ * and whether it still runs. A process that has ended stays as a zombie (state Z or X, field 3) until its parent
+ * notices. While other threads of it are still ending (field 20 counts all), one of them may still write. A process
+ * that was killed has the signal pending (field 31) until the kernel gets to it, and is then exiting (flags, field 9):
+ * on a busy machine each may take seconds.
  */
 function statOf(pid: number): { readonly started: string; readonly life: Life } | undefined {
   try {

@@ -10,26 +10,27 @@ const RETRY_MILLISECONDS = 1_000;
 const QUICK_RETRY_MILLISECONDS = 50;
 const MOST_WAIT_MILLISECONDS = 30_000;
 /**
- * How often the lock must be found held before that is reported: by a process that runs, which may be about to end; and by
- * one that was killed, for 30 s, as a busy machine may take seconds to end it.
+ * How often the lock must be found held before that is reported: by a process that runs, which may be about to end; and
+ * by one that was killed, for 30 s, as a busy machine may take seconds to end it.
  */
 const LOOKS = { running: 5, ending: MOST_WAIT_MILLISECONDS / QUICK_RETRY_MILLISECONDS };
 /** Far above any record, far below what would exhaust the memory of a program that merely wants to count. */
 const LARGEST_RECORD = 64 * 2 ** 20;
 
 /**
- * Keeps the record in a folder of its own, which is made if it is not there: `record`, exactly its bytes, beside `lock`. Only
- * the user may read them. One process writes at a time; the others wait, and take over within a second or so of its end.
- * `wipe` ends all of them, within a second or so.
+ * Keeps the record in a folder that holds nothing else and is created if it is missing: `record`, exactly its bytes,
+ * beside `lock`. Only the user may read them. One process writes at a time; the others wait, and take over within a
+ * second or so of its end. `wipe` ends all of them, within a second or so.
  *
- * All or nothing: a new record is written beside the old one and renamed over it. File systems and disks keep the blocks of
- * the old one for as long as they please, so nothing is gained by overwriting it: versions must be indistinguishable anyway.
+ * All or nothing: a new record is written beside the old one and renamed over it. File systems and disks keep the
+ * blocks of the old one for as long as they please, so nothing is gained by overwriting it: versions must be
+ * indistinguishable anyway.
  *
- * Everything happens before `save` returns. A program that exits gives no time for more, calls are in order by themselves, and
- * the price, one wait for the disk per tick, is small.
+ * Everything happens before `save` returns. A program that exits gives no time for more, calls are in order by
+ * themselves, and the price, one wait for the disk per tick, is small.
  */
 export function fileStore(folder: string): Store {
-  if (folder === "") throw new TypeError("the folder of a file store has no name");
+  if (folder === "") throw new TypeError("`folder` must not be empty");
   // Where it is now, even if the program changes its working folder later.
   const files = filesIn(resolve(folder));
   let isLocked = false;
@@ -48,7 +49,8 @@ export function fileStore(folder: string): Store {
     },
     load: async () => explained(files, "read", () => load(files)),
     save: async (record, { durable }) => {
-      if (record.length > LARGEST_RECORD) throw new RangeError(`a record has at most ${LARGEST_RECORD} bytes`);
+      if (record.length > LARGEST_RECORD)
+        throw new RangeError(`a record must have at most ${LARGEST_RECORD} bytes, got ${record.length}`);
       explained(files, "written", () => replaceFile(files.record, record, { durable }));
     },
     wipe: async () => (isLocked ? explained(files, "wiped", () => removeRecord(files)) : wipeAfterOthers(files)),
@@ -127,9 +129,9 @@ function hold(files: Files, release: () => void, onWithdrawn: OnWithdrawn): () =
 }
 
 /**
- * Removes the record at once. Then waits for the process that writes, which sees that consent is withdrawn and ends, and
- * removes what that process wrote meanwhile. Throws if the process has not ended after 30 s: it is stopped, or runs an earlier
- * version.
+ * Removes the record at once. Then waits for the process that writes, which sees that consent is withdrawn and ends,
+ * and removes what that process wrote meanwhile. Throws if the process has not ended after 30 s: it is stopped, or runs
+ * an earlier version.
  */
 async function wipeAfterOthers(files: Files): Promise<void> {
   const { folder, lock: path } = files;
@@ -184,8 +186,8 @@ function load({ folder, record }: Files): Uint8Array | undefined {
     statSync(folder);
     return undefined;
   }
-  // Looked at before it is opened: opening a pipe would wait for somebody to write.
-  if (!found.isFile()) throw notARecord(record, "is no regular file");
+  // Checked before it is opened: opening a pipe would wait for somebody to write.
+  if (!found.isFile()) throw notARecord(record, "is not a regular file");
   if (found.size > LARGEST_RECORD) throw notARecord(record, `has ${found.size} bytes, more than any record`);
   return new Uint8Array(readFileSync(record));
 }
@@ -194,7 +196,7 @@ function notARecord(path: string, what: string): LetheError {
   return new LetheError("bad-store", `${path} ${what}: remove it, or use another folder`);
 }
 
-/** On disk as well: who withdraws consent does not find the record again after a power failure. Called under the lock. */
+/** On disk as well: after a power failure, a record without consent must not come back. Called under the lock. */
 function removeRecord({ folder, record }: Files): void {
   rmSync(record, { force: true });
   removeUnfinished(record);
@@ -204,17 +206,17 @@ function removeRecord({ folder, record }: Files): void {
 
 /** What the user of the program can do about it, by the system's name for it. */
 const ADVICE: Readonly<Record<string, string>> = {
-  EACCES: "it is not yours, or closed to you: give this user the right to write there, or use another folder",
-  EPERM: "it is not yours, or closed to you: give this user the right to write there, or use another folder",
+  EACCES: "this user may not write there: give this user the right to write there, or use another folder",
+  EPERM: "this user may not write there: give this user the right to write there, or use another folder",
   EROFS: "it is on a read-only file system: use another folder",
   ENOSPC: "the disk is full: make room",
   EDQUOT: "the disk quota is used up: make room",
   EFBIG: "the file would be larger than this process may write: raise its limit",
-  ENOENT: "it is gone, or cannot be made there: start again with a folder that stays",
-  ENOTDIR: "there is something on its path that is no folder: remove that, or use another folder",
-  EEXIST: "there is something on its path that is no folder: remove that, or use another folder",
-  EISDIR: "there is a folder in place of a file: remove that, or use another folder",
-  ERR_FS_EISDIR: "there is a folder in place of a file: remove that, or use another folder",
+  ENOENT: "it is gone, or cannot be created there: start again with a folder that stays",
+  ENOTDIR: "something on its path is not a folder: remove that, or use another folder",
+  EEXIST: "something on its path is not a folder: remove that, or use another folder",
+  EISDIR: "there is a folder where a file should be: remove that, or use another folder",
+  ERR_FS_EISDIR: "there is a folder where a file should be: remove that, or use another folder",
 };
 
 function explained<T>({ folder }: Files, done: string, act: () => T): T {

@@ -46,7 +46,7 @@ it("the writer gets every event in order, under names of any kind", async () => 
   await eventually(got, ["a 2", " 2", "b 2"]);
 });
 
-it("a tab that becomes the writer begins with the events of its own that nobody took", async () => {
+it("a tab that becomes the writer begins with its own events that nobody took", async () => {
   const name = randomUUID();
   const [one, two] = [tab(name), tab(name)];
   one.forward("mine", 1);

@@ -2,8 +2,9 @@ import type { Counting } from "../writer/state.ts";
 import type { Tabs } from "./store.ts";
 
 /**
- * An event, with its number and that of the oldest event its sender keeps; or: all events of a sender below a number are
- * folded in; or: there is a new writer; or: the writer counts in this window; or: one that waits asks whether it does.
+ * An event, with its number and that of the oldest event its sender keeps; or: all events of a sender below a number
+ * are folded in; or: there is a new writer; or: the writer counts in this window; or: one that waits asks whether it
+ * does.
  */
 type Message =
   | readonly [sender: string, number: number, oldest: number, name: string, times: number]
@@ -12,16 +13,18 @@ type Message =
   | Counting
   | 0;
 
+/** The same, for the store that made it. */
 export interface ClosableTabs extends Tabs {
   close(): void;
 }
 
 /**
- * Hands events from the tabs that wait to the one that writes. What a tab sends is numbered and kept in its memory until
+ * Hands events from the tabs that wait to the one that writes. A tab numbers what it sends and keeps it in memory until
  * a writer has folded it in; a new writer asks for all that is kept. A writer takes the events of a tab in their order,
  * each once, whatever it missed before it listened.
  *
- * Lost is what a tab keeps that closes while there is no writer, and what a writer took that crashes before it saves.
+ * Events are lost if their tab closes while there is no writer, or if the writer that took them crashes before it
+ * saves.
  */
 export function tabsOf(channelName: string): ClosableTabs {
   const channel = new BroadcastChannel(channelName);

@@ -6,8 +6,9 @@ import type { WriterState } from "./state.ts";
 import { createWindow } from "./window.ts";
 
 /**
- * Enrols in the window that runs, if the device is not enrolled there yet; else in the next. In each window at most once: it
- * gets an id and public keys for that window, which the store has when this resolves. Plans the next enrolment.
+ * Enrols in the window that runs, if the device is not enrolled there yet; else in the next. In each window at most
+ * once: it gets an id and public keys for that window, which the store has when this resolves. Plans the next
+ * enrolment.
  */
 export async function enrol(state: WriterState): Promise<void> {
   const { service, enrolment, clock, random } = state;

@@ -1,7 +1,10 @@
 import { LetheError, type LetheErrorCode } from "@lethe/core/device";
 import type { WriterState } from "./state.ts";
 
-/** Reports a problem, once until something works again. Whatever is not a `LetheError` means that the record is unusable. */
+/**
+ * Reports a problem, once until something works again. Whatever is not a `LetheError` means that the record is
+ * unusable.
+ */
 export function report({ reported, onProblem }: WriterState, error: unknown): void {
   const problem = error instanceof LetheError ? error : unusable(error);
   if (reported.has(problem.message)) return;

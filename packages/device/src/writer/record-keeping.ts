@@ -7,7 +7,10 @@ import { createWindow, type DeviceWindow } from "./window.ts";
 /** What sizes are rounded up to. */
 const BLOCK_BYTES = 4096;
 
-/** Reads what is stored. Reports what cannot be used, and begins anew. Throws only if a file of the SDK cannot be loaded. */
+/**
+ * Reads what is stored. Reports what cannot be used, and begins without it. Throws only if a file of the SDK cannot be
+ * loaded.
+ */
 export async function load(state: WriterState): Promise<void> {
   const bytes = await state.store.load().catch((error) => report(state, error));
   if (!bytes) return;
@@ -47,7 +50,9 @@ export function save(state: WriterState, durable = false, leaving = false): Prom
   return state.saved;
 }
 
-/** Whether the store has the sealed report of a window for good; waits for the save in progress, and tries once more. */
+/**
+ * Whether the store has the sealed report of a window for good; waits for the save in progress, and tries once more.
+ */
 export async function isSafe(state: WriterState, window: DeviceWindow): Promise<boolean> {
   if (!state.safe.has(window)) await state.saved;
   if (!state.safe.has(window) && !state.signal.aborted) await save(state, true);
@@ -59,7 +64,9 @@ export function remove(state: WriterState, window: DeviceWindow): void {
   state.windows = state.windows.filter((other) => other !== window);
 }
 
-/** Room for the window that runs, the keys of the next, and a report that waits: the size does not change within a task. */
+/**
+ * Room for the window that runs, the keys of the next, and a report that waits: the size does not change within a task.
+ */
 function blockFor(tasks: readonly KnownTask[]): number {
   let sum = BLOCK_BYTES;
   for (const { signed, layout } of tasks) {

@@ -8,9 +8,9 @@ const FIRST_RETRY_MS = 1000;
 export const MOST_WAIT_MS = 3_600_000;
 
 /**
- * Does something if it is due, and never rejects. If it fails, reports why and plans the next attempt: after a random time
- * that doubles with each failure, from a second to an hour, and not before the service wants it. Once the signal is aborted,
- * nothing is tried and nothing is reported.
+ * Does something if it is due, and never rejects. If it fails, reports why and plans the next attempt: after a random
+ * time that doubles with each failure, from a second to an hour, and not before the service wants it. Once the signal
+ * is aborted, nothing is tried and nothing is reported.
  */
 export async function tryIfDue(state: WriterState, attempt: Attempt, act: () => Promise<void>): Promise<void> {
   const { clock, signal } = state;

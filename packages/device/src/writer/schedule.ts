@@ -5,7 +5,10 @@ import { remove, save } from "./record-keeping.ts";
 import type { WriterState } from "./state.ts";
 import type { DeviceWindow } from "./window.ts";
 
-/** When a session writes besides ticks, counted from when it began to count: a session that is killed loses seconds, not a tick. */
+/**
+ * When a session writes besides ticks, counted from when it began to count: a session that is killed loses seconds, not
+ * a tick.
+ */
 const SESSION_WRITES_MS = [1000, 5000, 20_000];
 
 /** The window that takes events. */
@@ -13,7 +16,10 @@ export function countingWindow({ windows }: WriterState): DeviceWindow | undefin
   return windows.find(({ isCounting }) => isCounting);
 }
 
-/** Does everything that time alone causes by now: windows begin and end, ticks end, a session writes. No event changes it. */
+/**
+ * Does everything that time alone causes by now: windows begin and end, ticks end, a session writes. No event changes
+ * it.
+ */
 export function pass(state: WriterState, now: number, leaving = false): void {
   let changed = false;
   let durable = false;

@@ -14,7 +14,10 @@ export interface DeviceWindow {
   readonly isCounting: boolean;
   /** Begins, or goes on after a restart: from now on events are taken. */
   begin(tick: number): void;
-  /** False if some of the events were dropped: before `begin`, after `seal`, where there is no room for them, and if there is no such metric. */
+  /**
+   * False if some of the events were dropped: before `begin`, after `seal`, where there is no room for them, and if
+   * there is no such metric.
+   */
   record(name: string, times: number): boolean;
   /** In which tick the last write was made, or the window was begun. */
   readonly tick: number;

@@ -1,8 +1,9 @@
 /**
- * What runs in the one tab or process that writes. `openWriter` wakes the parts, which share the state of state.ts: schedule.ts
- * does what is due by the clock, window.ts counts in one window, record-keeping.ts loads and saves, outbox.ts sends sealed
- * reports, enrolment.ts gets keys, retry.ts waits after failures, and problems.ts reports what goes wrong. The folder imports
- * the service, the record's codec and the store's interface. Start reading here, then schedule.ts.
+ * What runs in the one tab or process that writes. `openWriter` wakes the parts, which share the state of state.ts:
+ * schedule.ts does what is due by the clock, window.ts counts in one window, record-keeping.ts loads and saves,
+ * outbox.ts sends sealed reports, enrolment.ts gets keys, retry.ts waits after failures, and problems.ts reports what
+ * goes wrong. The folder imports the service, the record's codec and the store's interface. Start reading here, then
+ * schedule.ts.
  */
 import type { Recorder } from "@lethe/core/device";
 import { createService } from "../service.ts";
@@ -33,9 +34,9 @@ export interface Inspection {
   /** What the store got last. */
   readonly stored: Uint8Array | undefined;
   /**
-   * The ciphertexts in memory, one entry for each statistic of the task; how many events came since the last write, where
-   * that is limited; and what is left: events until the next write, writes of the window, and how many of those need not be
-   * kept for ticks.
+   * The ciphertexts in memory, one entry for each statistic of the task; how many events came since the last write,
+   * where that is limited; and what is left: events until the next write, writes of the window, and how many of those
+   * need not be kept for ticks.
    */
   readonly memory: readonly ReturnType<Recorder["inspect"]>[];
 }
