@@ -9,7 +9,10 @@ export function join(parts: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** The inverse for parts of these lengths: views into the bytes. What follows the last is left out, and the caller has checked the length. */
+/**
+ * The inverse for parts of these lengths: views into the bytes. Bytes after the last part are left out, and the caller
+ * has checked the length.
+ */
 export function splitInto(bytes: Uint8Array, lengths: readonly number[]): Uint8Array[] {
   let at = 0;
   return lengths.map((length) => {
@@ -18,7 +21,7 @@ export function splitInto(bytes: Uint8Array, lengths: readonly number[]): Uint8A
   });
 }
 
-/** The inverse for so many parts of equal length; the caller has checked the length of the whole. */
+/** The inverse for parts of equal length; the caller has checked the length of the whole. */
 export function split(bytes: Uint8Array, parts: number): Uint8Array[] {
   const size = bytes.length / parts;
   return Array.from({ length: parts }, (_, i) => bytes.subarray(i * size, (i + 1) * size));

@@ -167,7 +167,10 @@ function reachedKary(buckets: number, localEpsilon: number): (share: number) => 
   };
 }
 
-/** All buckets' counts added up, which shows no more than they do: what a device's bits add up to is the same for all buckets it may be in. */
+/**
+ * All buckets' counts added up, which shows no more than they do: what a device's bits add up to is the same for all
+ * buckets it may be in.
+ */
 function reachedBuckets(buckets: number, one: number, zero: number): (share: number) => number {
   const { sum } = sumOf(binomial(HONEST, one), binomial(HONEST * (buckets - 1), zero));
   return reachedBy(buckets, sum);
@@ -234,7 +237,8 @@ function karyRows(): Row[] {
   const metric = histogram(FOUR, "kary");
   const spec = { ...metric, ...counting };
   const buckets = { none: [1, 0, 0, 0], one: [0, 1, 0, 0], reached: reachedKary(4, 1) };
-  // The bits of a state of edges 0, 1, 2, 5: [count + k is 1], k ≤ 1; [count + k is 2 … 4], k ≤ 4; [count + k ≥ 5], k ≤ 4.
+  // The bits of a state of edges 0, 1, 2, 5: [count + k is 1], k ≤ 1; [count + k is 2 … 4], k ≤ 4; [count + k ≥ 5], k ≤
+  // 4.
   const fronts = [1, 0, 2, 7];
   return [
     {

@@ -11,8 +11,8 @@ import type { LedgerPlan } from "../src/statistic/occurrence/ledger.ts";
 import type { StatisticSpec } from "../src/statistic/spec.ts";
 
 /**
- * An intruder who holds what a device stored, its public key and its upload token, and nothing else. Makes reports that the
- * server accepts, and whose answers depend on "did anything happen?" as much as the server lets them.
+ * An intruder who holds what a device stored, its public key and its upload token, and nothing else. Makes reports that
+ * the server accepts, and whose answers depend on "did anything happen?" as much as the server lets them.
  */
 export type Forge = (publicKey: Uint8Array, stored: Uint8Array, random: Randomness) => Uint8Array;
 
@@ -99,7 +99,9 @@ interface Combination {
   readonly factors: ReadonlyMap<number, number>;
 }
 
-/** Every ciphertext of the report a combination of those of the state. Slot i is under the i-th key, or all under one. */
+/**
+ * Every ciphertext of the report a combination of those of the state. Slot i is under the i-th key, or all under one.
+ */
 export function forgeElGamal(spec: StatisticSpec, combinations: readonly Combination[]): Forge {
   const scheme = spec.statistic === "mean" ? elgamalForMean(spec) : createElGamalCounter({ minimum: 0, maximum: 1 });
   return (publicKey, stored, random) => {
@@ -115,7 +117,10 @@ export function forgeElGamal(spec: StatisticSpec, combinations: readonly Combina
   };
 }
 
-/** Two servers: bit i of the report is bit `places[i]` of the state, moved or copied, or a public bit that is shared anew. */
+/**
+ * Two servers: bit i of the report is bit `places[i]` of the state, moved or copied, or a public bit with a new
+ * sharing.
+ */
 export function forgeSharedBits(window: TaskWindow, places: readonly (number | { readonly bit: number })[]): Forge {
   const scheme = createSharedBits(sharingContext(window));
   return (publicKey, stored, random) => {

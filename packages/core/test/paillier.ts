@@ -17,7 +17,7 @@ interface PaillierCiphertext {
 export const paillier: AdditiveScheme<number, PaillierKey, PrivateKey, PaillierCiphertext> = {
   id: `paillier ${BITS}`,
   hidesRerandomizations: true,
-  // paillier-bigint finds its primes with a generator of its own; the suite asks for fresh keys only.
+  // paillier-bigint finds its primes with its own generator; the suite asks for fresh keys only.
   generateKeys: () => {
     const { publicKey, privateKey } = generateRandomKeysSync(BITS, true);
     return { publicKey, secretKey: privateKey };

@@ -107,7 +107,10 @@ export async function startServers(
   };
 }
 
-/** An honest device; `events[i]` times metric i, in ticks of their own if `eventsPerTick` is 1. Gives the shared bits of its report. */
+/**
+ * An honest device; `events[i]` times metric i, in separate ticks if `eventsPerTick` is 1. Gives the shared bits of its
+ * report.
+ */
 export function reportOf(
   statistic: TwoServerStatistic,
   device: Uint8Array,
@@ -137,7 +140,7 @@ export function openBits(
 
 export type Layout = Pick<TwoServerStatistic, "answerOf" | "answers" | "isOneHot">;
 
-/** Every bit an answer of its own. */
+/** Every bit is a separate answer. */
 export const bitsApart = (bits: number): Layout => ({
   answerOf: Array.from({ length: bits }, (_, i) => i),
   answers: bits,
@@ -187,7 +190,7 @@ export function writeElement(bytes: Uint8Array, at: number, value: bigint): void
   new DataView(bytes.buffer, bytes.byteOffset).setBigUint64(at, modulo(value), true);
 }
 
-/** Makes shared bits by hand, as someone can who has a device's public keys. */
+/** Makes shared bits without a device, as someone can who has a device's public keys. */
 export interface Forger {
   /** Two of the leader, one of the helper. */
   readonly keys: readonly [RistrettoPoint, RistrettoPoint, RistrettoPoint];
@@ -195,7 +198,10 @@ export interface Forger {
   leaderShare(bit: number, helper: RistrettoPoint): Uint8Array;
   /** Shared bits of honest values, one after another. */
   honest(...bits: readonly number[]): Uint8Array;
-  /** A value that need not be a bit, with the proof of a 0 but for the measurement and the product at −1: the best a cheat can do. */
+  /**
+   * A value that need not be a bit, with the proof of a 0 but for the measurement and the product at −1: the best a
+   * cheat can do.
+   */
   value(value: bigint): Uint8Array;
   /** Any three elements, encrypted for the leader, twice, and the helper. */
   elements(elements: readonly RistrettoPoint[]): Uint8Array;

@@ -9,8 +9,8 @@ import { startFaultProxy } from "../test/fault-proxy.ts";
 import { createPace } from "../test/paced.ts";
 
 /**
- * Consent is withdrawn at every step of everything that a device waits for, from its opening to the acknowledged report:
- * store, network and WebCrypto each stop there until the call was made, and then go on.
+ * Consent is withdrawn at every step of everything that a device waits for, from its opening to the acknowledged
+ * report: store, network and WebCrypto each stop there until the call was made, and then go on.
  */
 
 const WINDOW_MS = 1000 * EXACT_TASK.ticks * EXACT_TASK.tickSeconds;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../../server/test/eventually.ts";
 import { asAdmin, EXACT_TASK, startTestService, type TestService } from "../../server/test/service.ts";
 import { type Lethe, type LetheOptions, openLethe } from "../dist/index.js";
-import { decodeRecord } from "../dist/record.js";
+import { decodeRecord } from "../dist/record-codec.js";
 import {
   type Asked,
   type Fault,
@@ -14,7 +14,7 @@ import {
   startFaultProxy,
 } from "../test/fault-proxy.ts";
 
-/** Long enough that whoever fails ten times in a row still enrols. */
+/** Long enough that a device that fails ten times in a row still enrols. */
 const TASK: Task = { ...EXACT_TASK, tickSeconds: 7200, graceSeconds: 7200, minimumDevices: 1 };
 const WINDOW_SECONDS = TASK.ticks * TASK.tickSeconds;
 const RETRY_AFTER_SECONDS = 40;
@@ -54,7 +54,7 @@ function toNextWindow(): void {
 }
 
 let tasks = 0;
-/** A task of its own for each test, in a window that begins now and has keys. */
+/** Each test has its own task, in a window that begins now and has keys. */
 async function newTask(): Promise<Task> {
   const task = { ...TASK, task: `t${tasks++}` };
   expect((await asAdmin(service, "/v1/tasks", task)).status).toBe(201);
@@ -156,7 +156,7 @@ const CODES: Partial<Record<Fault, string>> = {
   "random keys": "bad-signature",
 };
 
-describe("a fault while a device enrols is told once, and got over", () => {
+describe("a fault while a device enrols is reported once, and got over", () => {
   let task: Task;
   beforeAll(async () => {
     task = await newTask();
@@ -241,7 +241,7 @@ it("a report is sent again after whatever happened to it, with the same bytes, a
   expect(await releaseOf(task, window)).toEqual({ received: fleet.length, estimate: fleet.length });
 });
 
-it("a report that nobody takes until its window is closed is told, once, and given up", async () => {
+it("a report that nobody takes until its window is closed is reported once, and given up", async () => {
   const task = await newTask();
   const window = windowNow();
   const device = await open(task);
@@ -316,7 +316,10 @@ it("a fleet behind a network that fails at random is counted exactly, over two w
     new Set(ofWindow(window, "report").flatMap(({ delivered, device }) => (delivered ? [device] : []))).size >=
     enrolledIn(window).size;
 
-  /** At the end of a window every second device has something to count, if it is enrolled; the others must not be counted. */
+  /**
+   * At the end of a window every second device has something to count, if it is enrolled; the others must not be
+   * counted.
+   */
   const recordAndEnd = (odd: number): number => {
     const counting = fleet.filter((device, i) => i % 2 === odd && isCounting(device));
     for (const { lethe } of fleet.filter((_, i) => i % 2 === odd)) lethe.record("happened", 3);

@@ -104,7 +104,7 @@ const happened = ({ metrics }: Released): string[] =>
   metrics.filter(({ estimate }) => estimate > 0.5).map(({ name }) => name);
 
 describe("a site of many pages", () => {
-  /** Each page view opens, records an event of its own, and closes; the views are spread over the window. */
+  /** Each page view opens, records its own event, and closes; the views are spread over the window. */
   async function view(views: number) {
     const names = Array.from({ length: views }, (_, i) => `view-${i}`);
     const task = await newTask({
@@ -227,7 +227,7 @@ describe("a session writes 1, 5 and 20 seconds after it began to count", () => {
 });
 
 describe("events that find no room", () => {
-  it("are told again in the next window, and while none counts", async () => {
+  it("are reported again in the next window, and while none counts", async () => {
     const task = await newTask({
       ticks: 1,
       tickSeconds: WINDOW_SECONDS,
@@ -259,7 +259,7 @@ describe("events that find no room", () => {
     await lethe.close();
   });
 
-  it("are told once until the next write, which makes room again", async () => {
+  it("are reported once until the next write, which makes room again", async () => {
     const task = await newTask({
       hides: 10,
       scheme: "lattice",

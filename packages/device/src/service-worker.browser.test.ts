@@ -53,8 +53,8 @@ describe.skipIf(!chromiumPath)("in a service worker, which may not import on dem
   });
 
   /**
-   * Records an event, is stopped after the next tick, started again, and records another; sends its report at the window's end. The number of
-   * the window.
+   * Records an event, is stopped after the next tick, started again, and records another; sends its report at the
+   * window's end. The number of the window.
    */
   async function live(worker: WorkerDevice, options: Options, clock: TestService["clock"]): Promise<number> {
     clock.advance(WINDOW_SECONDS - ((clock() / 1000) % WINDOW_SECONDS));

@@ -9,8 +9,8 @@ import { buildWorker, registerWorker } from "../test/workers.ts";
 
 const WORKERS = 4;
 /**
- * Ticks are too long for one to come while a worker lives: only what a session writes soon after its start can keep an event. And windows are so long
- * that no device stores keys for the next one meanwhile.
+ * Ticks are too long for one to come while a worker lives: only what a session writes soon after its start can keep an
+ * event. Windows are long enough that no device stores keys for the next one meanwhile.
  */
 const [TICK_SECONDS, TICKS, GRACE_SECONDS] = [3600, 24, 3600];
 const WINDOW_SECONDS = TICKS * TICK_SECONDS;

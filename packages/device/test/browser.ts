@@ -7,7 +7,10 @@ import { rolldown } from "rolldown";
 
 const DEBIAN = "/usr/bin/chromium";
 
-/** Undefined if there is none: `npm test` then says so, and tests in a browser are skipped. The same as in `scripts/browsers.js`. */
+/**
+ * Undefined if there is none: `npm test` then says so, and tests in a browser are skipped. The same as in
+ * `scripts/browsers.js`.
+ */
 export const chromiumPath: string | undefined = process.env.CHROMIUM_PATH ?? (existsSync(DEBIAN) ? DEBIAN : undefined);
 
 /** How long tests wait for a page, and for a browser to start: a busy machine takes its time. */
@@ -45,8 +48,8 @@ export interface Site {
 }
 
 /**
- * Serves a page at `/` and `/other` and scripts by their names, under a policy that allows only scripts of the site itself, and
- * more if `policy` says so.
+ * Serves a page at `/` and `/other` and scripts by their names, under a policy that allows only scripts of the site
+ * itself, and more if `policy` says so.
  */
 export async function servePage(html: string, scripts: Readonly<Record<string, string>>, policy = ""): Promise<Site> {
   const server = createServer(({ url = "/" }, response) => {

@@ -15,7 +15,10 @@ export interface WorkerDevice {
   stop(): Promise<void>;
 }
 
-/** The worker as an application's bundler makes it, with code splitting: what it imports on demand would be other files. By name. */
+/**
+ * The worker as an application's bundler makes it, with code splitting: what it imports on demand would be other files.
+ * By name.
+ */
 export async function buildWorker(): Promise<Record<string, string>> {
   const build = await rolldown({
     input: { worker: fileURLToPath(new URL("worker-lethe.ts", import.meta.url)) },
@@ -46,7 +49,10 @@ export async function registerWorker(page: Page): Promise<WorkerDevice> {
   return { ask, stop: await stopper(page) };
 }
 
-/** A browser with an extension of Manifest V3, whose worker this is, that may ask these services; its profile is in the folder. */
+/**
+ * A browser with an extension of Manifest V3, whose worker this is, that may ask these services; its profile is in the
+ * folder.
+ */
 export async function launchExtension(
   folder: string,
   files: Readonly<Record<string, string>>,

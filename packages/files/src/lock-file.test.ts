@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { temporaryFolder } from "../test/folder.ts";
 import { type Lock, takeLock } from "./lock-file.ts";
 
-const disk = vi.hoisted(() => ({ before: (): void => undefined }));
+const disk = vi.hoisted(() => ({ before: (): void => undefined, stat: undefined as string | undefined }));
 
 // Every file operation first lets others have a turn.
 vi.mock("node:fs", async (importOriginal) => {
@@ -19,6 +19,7 @@ vi.mock("node:fs", async (importOriginal) => {
       name,
       (...args: unknown[]) => {
         disk.before();
+        if (disk.stat !== undefined && String(args[0]).startsWith("/proc/1/")) return disk.stat;
         return (value as (...args: unknown[]) => unknown)(...args);
       },
     ];
@@ -64,7 +65,7 @@ it("a lock is held until it is released", () => {
   expect(isTaken(takeLock(path))).toBe(true);
 });
 
-it("a lock tells which process holds it, and leaves no other file", () => {
+it("a lock names the process that holds it, and leaves no other file", () => {
   const folder = temporaryFolder();
   expect(isTaken(takeLock(lockIn(folder)))).toBe(true);
   takeLock(lockIn(folder));
@@ -123,7 +124,7 @@ it("a dead lock that another container is taking over is held while that claim i
 
 const NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
 
-/** The first process of a PID namespace of its own takes the lock; where nobody may make one, it looks as if it had. */
+/** The first process of a new PID namespace takes the lock; where nobody may create one, it looks as if it had. */
 async function holdElsewhere(path: string): Promise<{ kill(): Promise<void> }> {
   const [command = "", ...args] = [...NAMESPACE, "true"];
   if (spawnSync(command, args).status !== 0) {
@@ -220,6 +221,31 @@ it("a lock is free once its owner has ended, though nobody has waited for that p
   // A zombie whose other threads are still ending holds the lock a moment longer.
   await vi.waitFor(() => expect(isTaken(takeLock(path))).toBe(true), 10_000);
   expect(readFileSync(`/proc/${pid}/stat`, "utf8")).toContain(") Z ");
+});
+
+/** As /proc/1/stat would be, but for these fields: by number, as in proc(5). */
+function statWith(fields: Readonly<Record<number, string | number>>): string {
+  const all = Array.from({ length: 52 }, (_, i) => fields[i + 1] ?? 0);
+  return ["1 (a name) with spaces)", ...all.slice(2)].join(" ");
+}
+
+const RUNNING = { 3: "S", 9: 4194560, 20: 11, 22: "7" };
+it.each([
+  ["runs", {}, { heldBy: "process 1" }],
+  ["has SIGTERM pending", { 31: 1 << 14 }, { heldBy: "process 1" }],
+  ["has SIGKILL pending", { 31: 1 << 8 }, { heldBy: "process 1", isEnding: true }],
+  ["is exiting", { 9: 4194560 | 4, 3: "D" }, { heldBy: "process 1", isEnding: true }],
+  ["is a zombie with a thread that ends", { 3: "Z", 20: 2 }, { heldBy: "process 1", isEnding: true }],
+  ["is a zombie", { 3: "Z", 20: 1 }, { release: expect.any(Function) }],
+  ["began at another time", { 22: "8" }, { release: expect.any(Function) }],
+])("a lock whose owner %s", (_what, fields, expected) => {
+  const path = lockIn(temporaryFolder());
+  writeFileSync(path, JSON.stringify({ pid: 1, started: "7" }));
+  disk.stat = statWith({ ...RUNNING, ...fields });
+  onTestFinished(() => {
+    disk.stat = undefined;
+  });
+  expect(takeLock(path)).toEqual(expected);
 });
 
 it("a process that holds a lock can end by itself", async () => {

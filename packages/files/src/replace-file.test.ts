@@ -77,7 +77,7 @@ describe("replaceFile", () => {
     expect(readdirSync(folder)).toEqual(["file"]);
   });
 
-  it("does not use what a killed process left, whoever could read that", () => {
+  it("does not use what a killed process left, even if others could read that", () => {
     const folder = temporaryFolder();
     writeFileSync(`${fileIn(folder)}.new`, "half", { mode: 0o644 });
     replaceFile(fileIn(folder), "whole", { durable: false });

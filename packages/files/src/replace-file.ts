@@ -6,20 +6,20 @@ export interface ReplaceOptions {
   /** Whether the folder is synced as well. If not, a power failure may bring the old content back. */
   readonly durable: boolean;
   /**
-   * Called when the new content is on disk, under the name `unfinished`, and the old content still has its own name. If this
-   * throws, the old content stays.
+   * Called when the new content is on disk, under the name `unfinished`, and the old content still has its own name. If
+   * this throws, the old content stays.
    */
   readonly confirm?: (unfinished: string) => void;
 }
 
 /**
- * Replaces a file, or creates it; only this user may read it. All or nothing: whoever reads the file finds the old content
- * or the new one. A process that is killed at any moment leaves one of the two, and possibly `path.new`, which the next call
- * and `removeUnfinished` remove. One process at a time may call this for a path.
+ * Replaces a file, or creates it; only this user may read it. All or nothing: a reader finds the old content or the new
+ * one. A process that is killed at any moment leaves one of the two, and possibly `path.new`, which the next call and
+ * `removeUnfinished` remove. One process at a time may call this for a path.
  *
  * The same holds after a power failure. For that the new file must be on disk before it gets its name: file systems are
- * free to write the rename first (ext4 avoids that by default, others need not), and an empty file would replace a good one.
- * So the file is always synced; `durable` syncs the folder, too.
+ * free to write the rename first (ext4 avoids that by default, others need not), and an empty file would replace a good
+ * one. So the file is always synced; `durable` syncs the folder, too.
  */
 export function replaceFile(path: string, content: string | Uint8Array, { durable, confirm }: ReplaceOptions): void {
   const unfinished = unfinishedOf(path);
@@ -35,8 +35,8 @@ export function replaceFile(path: string, content: string | Uint8Array, { durabl
 }
 
 /**
- * Creates a file with all of its content, synced, or leaves none; only this user may read it. Throws `EEXIST` if there is
- * one already, and leaves it as it is.
+ * Creates a file with all of its content, synced, or leaves none; only this user may read it. Throws `EEXIST` if there
+ * is one already, and leaves it as it is.
  */
 export function createFile(path: string, content: string | Uint8Array): void {
   const unfinished = unfinishedOf(path);

@@ -1,4 +1,8 @@
-/** What a device needs of core, and nothing else. An SDK loads all of this; rotations, ElGamal and what two servers need follow on demand (`loaders.ts`). */
+/**
+ * What a device needs of core, and nothing else. An SDK loads all of this; rotations, ElGamal and what two servers need
+ * are loaded on demand (`loaders.ts`), each a file that lists the devices' halves of all statistics. May import
+ * everything but `plan`, and by value only what is small. Start reading at `protocol.ts`.
+ */
 
 export { join } from "../bytes.ts";
 export { LetheError, type LetheErrorCode } from "../error.ts";

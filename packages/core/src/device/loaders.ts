@@ -10,8 +10,8 @@ export interface Loaders {
 }
 
 /**
- * Where a device finds those parts. As it stands, each is a separate file, imported when the first task asks for it. `provideEveryPart` of `all.ts`
- * fills the table with parts that are loaded already, for places that forbid `import()`.
+ * Where a device finds those parts. As it stands, each is a separate file, imported when the first task asks for it.
+ * `provideEveryPart` of `all.ts` fills the table with parts that are loaded already, for places that forbid `import()`.
  */
 export const loaders: Loaders = {
   rotations: async () => (await import("./rotations.ts")).rotationDevice,

@@ -10,14 +10,18 @@ import { REPORT_ID_BYTES, SEED_BYTES, WRAPPING_KEY_BYTES, wrapReport } from "../
 import type { DeviceProtocol, TrustedKeys } from "./protocol.ts";
 import { createTwoServerDevice } from "./two-server-statistics.ts";
 
-/** Of what is kept of a report: its id, what is drawn for each half, each server's wrapping key; then come the shared bits. */
+/**
+ * Of what is kept of a report: its id, what is drawn for each half, each server's wrapping key; then come the shared
+ * bits.
+ */
 const KEPT: readonly number[] = [REPORT_ID_BYTES, SEED_BYTES, SEED_BYTES, WRAPPING_KEY_BYTES, WRAPPING_KEY_BYTES];
 
 type Kept = [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array];
 
 /**
- * A leader and a helper. Sealing is done at once, and wrapping takes promises: so what is kept is what wrapping needs, its randomness included, and every
- * retry sends the same. That shows nobody more than the shared bits in it do, which are all that is wrapped.
+ * A leader and a helper. Sealing is done at once, and wrapping takes promises: so what is kept is what wrapping needs,
+ * its randomness included, and every retry sends the same. That shows nobody more than the shared bits in it do, which
+ * are all that is wrapped.
  */
 export function twoServerProtocolOf(
   manifest: Manifest,

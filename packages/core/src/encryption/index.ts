@@ -1,3 +1,9 @@
+/**
+ * Encryption whose ciphertexts anybody can rerandomize: what a device keeps its state under. Two schemes, each in a
+ * folder: `elgamal` over Ristretto255, and `lattice`. Also here: how the keys of devices follow from the secret of a
+ * window. May import `randomness` and the files directly below `src`. Start reading at `rerandomizable.ts`, the
+ * interface of both schemes.
+ */
 export {
   type DeviceKeyContext,
   deriveDeviceKeys,

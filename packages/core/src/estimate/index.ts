@@ -1,3 +1,7 @@
+/**
+ * From noisy sums to figures: unbiased estimates, their standard errors, and the nearest values that could be true. May
+ * import types of `privacy`, and nothing else. Start reading at `estimate.ts`.
+ */
 export { clampTo, projectToHistogram } from "./consistent.ts";
 export {
   type Estimate,

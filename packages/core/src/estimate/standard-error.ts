@@ -41,7 +41,7 @@ export function bucketErrors(
 /** The two-sided 95% quantile of the normal distribution. */
 export const Z95 = 1.959963984540054;
 
-/** c = z·√(empty + c·each), where each device in the bucket adds so much to the variance. */
+/** c = z·√(empty + c·each), where each device in the bucket adds `each` to the variance. */
 function detectableCount(empty: number, each: number): number {
   const half = (Z95 * Z95 * each) / 2;
   return half + Math.sqrt(half * half + Z95 * Z95 * empty);
@@ -62,9 +62,10 @@ function tellingProbabilities(
 }
 
 /**
- * What the best known counter without cryptography would cost that hides each device's state for information-theoretic reasons, at the
- * same ε: a randomized bit at every tick, summed up. It has √T times the error of one response [the paper, § lower bound; efficient when
- * nothing happens], and none is worse than always answering the middle of the range.
+ * The error of the best known counter without cryptography that hides each device's state for information-theoretic
+ * reasons, at the same ε: a randomized bit at every tick, summed up. It has √T times the error of one response [the
+ * paper, § lower bound; efficient when nothing happens], and none is worse than always answering the middle of the
+ * range.
  */
 export function informationTheoreticError(standardError: number, ticks: number, range: number): number {
   return Math.min(Math.sqrt(ticks) * standardError, range / 2);

@@ -1,3 +1,9 @@
+/**
+ * What devices, servers and analysts send each other, in bytes and in JSON: tasks, manifests, enrolments, reports,
+ * releases and refusals, each with its description (`…-fields.ts`), from which reading, checking and the schemas of the
+ * API follow. Also here: which window runs when. May import `schema`, `statistic` and what those may. Start reading at
+ * `task.ts`, then at `manifest.ts` and `release.ts`.
+ */
 export type { CountedHistogramMetric, HistogramMetric } from "../statistic/histogram/histogram.ts";
 export type { MeanMetric } from "../statistic/mean/mean.ts";
 export type { CountedOccurrenceMetric, OccurrenceMetric } from "../statistic/occurrence/occurrence.ts";

@@ -4,9 +4,10 @@ import { quote } from "../schema/quote.ts";
 const LONGEST_WORD = 100;
 
 /**
- * Any JSON value that a person wrote. If the text is not JSON, a `RangeError` that begins with `what` says where the mistake is. Engines locate
- * mistakes differently or not at all, and parsers from npm that do (`jsonc-parser`, `json-source-map`) accept other texts than `JSON.parse` or
- * are no longer maintained; so `JSON.parse` decides, and the 40 lines below only look for the place.
+ * Any JSON value that a person wrote. If the text is not JSON, a `RangeError` that begins with `what` says where the
+ * mistake is, which most engines do not. No library does this here, because `JSON.parse` alone must decide what is
+ * JSON: a second parser, such as the fault-tolerant `jsonc-parser`, could disagree with it. The lines below only look
+ * for the place.
  */
 export function parseJson(what: string, text: string): unknown {
   try {

@@ -2,7 +2,9 @@ import { join, splitInto } from "../bytes.ts";
 import { requireLength } from "../error.ts";
 import { headerOf, requireHeader } from "../header.ts";
 
-/** Every binary message: version, kind, what belongs to all of it, then the parts of the statistics, one after another. */
+/**
+ * Every binary message: version, kind, what belongs to all of it, then the parts of the statistics, one after another.
+ */
 interface BinaryMessage {
   readonly what: string;
   readonly kind: number;

@@ -80,14 +80,16 @@ export interface Release extends Outcome {
   readonly privacy: {
     readonly local: { readonly sum?: number; readonly epsilon: number; readonly delta: number };
     readonly aggregate: { readonly epsilon: number; readonly delta: number; readonly bound: "upper" };
-    /** At the aggregate's δ, of a device whose state an intruder captured and sent as its report; null if no ε holds. */
+    /**
+     * At the aggregate's δ, of a device whose state an intruder captured and sent as its report; null if no ε holds.
+     */
     readonly hijackedEpsilon: number | null;
     /** How many honest reports these stand on: minimumDevices · (1 − missing), which the operator vouches for. */
     readonly honest: number;
   };
 }
 
-/** A window that closed with fewer reports than `minimumDevices`: nothing is told. */
+/** A window that closed with fewer reports than `minimumDevices`: nothing is released. */
 export interface Withheld extends Outcome {
   readonly status: "not-enough";
   /** How many more it would have taken. */

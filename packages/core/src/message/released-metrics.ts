@@ -59,7 +59,10 @@ function costsOf({ metrics }: TaskPrice): (name: string) => Guarantee {
   };
 }
 
-/** What a release states of all metrics together. It does not depend on how many reports there are: anyone can send some. */
+/**
+ * What a release states of all metrics together. It does not depend on how many reports there are: anyone can send
+ * some.
+ */
 export function releasedPrivacy({ perWindow, reporting }: TaskPrice): Release["privacy"] {
   const { local, aggregate, hijackedEpsilon } = perWindow;
   return {

@@ -31,7 +31,7 @@ export function requireRunnable<T extends Task>(task: T): T {
   requireOneScheme(task);
   for (const [i, metric] of task.metrics.entries()) {
     if (task.mode === "one-server" && metric.noise !== undefined) {
-      throw new RangeError(`metrics[${i}].noise is for mode two-server: one server has no noise of its own`);
+      throw new RangeError(`metrics[${i}].noise is for mode two-server: one server adds no noise`);
     }
     prefixed(`metrics[${i}].`, () => checkMetric(metric, task));
   }
@@ -106,7 +106,7 @@ function hint(unknown: UnknownField | undefined): string {
   return near === undefined ? "" : `; did you mean ${near}?`;
 }
 
-/** Whether so many insertions, deletions and replacements of characters can turn one into the other. */
+/** Whether `edits` insertions, deletions and replacements of characters can turn one into the other. */
 function isNear(a: string, b: string, edits: number): boolean {
   let same = 0;
   while (same < a.length && a[same] === b[same]) same++;

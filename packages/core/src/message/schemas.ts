@@ -5,7 +5,9 @@ import { release, WINDOW_STATUS_FIELDS } from "./release-fields.ts";
 import { TASK_FIELDS } from "./task-fields.ts";
 import { SIGNED_SHARE_FIELDS, WINDOW_SHARE_FIELDS } from "./window-share.ts";
 
-/** What a service publishes of a window that is over: of one server its release, or why there is none; of two a share. */
+/**
+ * What a service publishes of a window that is over: of one server its release, or why there is none; of two a share.
+ */
 const published: JsonSchema = {
   anyOf: [...(release.schema.anyOf as JsonSchema[]), schemaOfFields(SIGNED_SHARE_FIELDS)],
 };

@@ -27,7 +27,7 @@ const asField = ({ what, fields }: MetricForm): Field<Metric> => object(what, fi
 
 /** Of the forms that the statistic of a metric has, the one with noise of the servers if the metric has `noise`. */
 function formOf(path: string, found: JsonObject): Field<Metric> {
-  // Only the statistic tells which fields there are, so its own name is looked at first.
+  // Which fields there are depends on the statistic, so its name is looked at first.
   if (found.statistic === undefined) refuseUnknown(path, found, "a metric", fieldsOfAny());
   const statistic = oneOf(...STATISTICS)(`${path}.statistic`, found.statistic);
   const { forms } = entryOf(statistic).task;

@@ -464,7 +464,7 @@ describe("a task of two servers", () => {
       "metrics[0].noise is not a field of a mean metric",
     );
     expect(refusalOfTwo({ mode: "one-server" })).toBe(
-      "metrics[1].noise is for mode two-server: one server has no noise of its own",
+      "metrics[1].noise is for mode two-server: one server adds no noise",
     );
   });
 });

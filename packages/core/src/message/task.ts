@@ -18,8 +18,9 @@ export interface Task {
   /** Of all metrics; if absent, each has its own. Of two servers `elgamal`. */
   readonly scheme?: SchemeName | undefined;
   /**
-   * How many writes a window allows that end no tick. Tasks that say nothing of it get 1,000 when they are created. A manifest that
-   * says nothing of it is older than the field: its devices write as often as there are ticks, and count in each tick until the first such write.
+   * How many writes a window allows that end no tick. Tasks that say nothing of it get 1,000 when they are created. A
+   * manifest that says nothing of it is older than the field: its devices write as often as there are ticks, and count
+   * in each tick until the first such write.
    */
   readonly hides?: number;
   /** A window with fewer reports is not released. */
@@ -75,8 +76,8 @@ export function writesOf({ ticks, hides = ticks }: Pick<Task, "ticks" | "hides">
 type JointMetric = Extract<Metric, { readonly localEpsilon: number }>;
 
 /**
- * The statistics that a device runs for a task of one server: first those whose metrics run together, one for each scheme; then
- * each other metric has its own, in the task's order.
+ * The statistics that a device runs for a task of one server: first those whose metrics run together, one for each
+ * scheme; then each other metric has its own, in the task's order.
  */
 export function statisticsOf(task: Pick<Task, "ticks" | "hides" | "scheme" | "metrics">): readonly TaskStatistic[] {
   const writes = writesOf(task);

@@ -9,8 +9,8 @@ export interface TwoServerTaskStatistic {
 }
 
 /**
- * The statistics that a device runs for a task of two servers: first those whose metrics run together, with the devices' noise
- * and with the servers'; then the others in the task's order.
+ * The statistics that a device runs for a task of two servers: first those whose metrics run together, with the
+ * devices' noise and with the servers'; then the others in the task's order.
  */
 export function twoServerStatisticsOf({ metrics, ...task }: Task): readonly TwoServerTaskStatistic[] {
   const writes = writesOf(task);
@@ -28,7 +28,7 @@ export function twoServerStatisticsOf({ metrics, ...task }: Task): readonly TwoS
   const others = metrics
     .filter((metric) => !isJoint(metric.statistic))
     .map(({ name, scheme: _, ...metric }) => {
-      // Without noise of its own, a metric with a sigma has it at the servers.
+      // With two servers a sigma is always that of the servers' noise.
       const noise = "sigma" in metric ? "servers" : "device";
       return { spec: { ...metric, noise, ...writes }, metrics: [name] };
     });

@@ -1,9 +1,9 @@
 import type { Task } from "./task.ts";
 
 /**
- * Which window runs when. Window 0 began with Unix time itself, and window follows window without a gap, so a window's number
- * and the task's timing give all its times. All times are Unix seconds and may be fractions. The functions are pure and small:
- * devices, servers and clients use the same ones.
+ * Which window runs when. Window 0 began with Unix time itself, and window follows window without a gap, so a window's
+ * number and the task's timing give all its times. All times are Unix seconds and may be fractions. The functions are
+ * pure and small: devices, servers and clients use the same ones.
  */
 
 /** Unix seconds. */
@@ -28,7 +28,9 @@ export function windowSeconds({ ticks, tickSeconds }: WindowLength): number {
   return ticks * tickSeconds;
 }
 
-/** The window that runs at this time. It begins at its first second and ends just before the first second of the next. */
+/**
+ * The window that runs at this time. It begins at its first second and ends just before the first second of the next.
+ */
 export function windowAt(length: WindowLength, now: number): number {
   return Math.floor(now / windowSeconds(length));
 }

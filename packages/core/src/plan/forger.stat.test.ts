@@ -36,9 +36,10 @@ import { paperDevice, paperServer } from "../statistic/paper/ciphertext-vector.t
 import { areBits } from "../statistic/statistic.ts";
 
 /**
- * What an intruder reaches who sends a captured state as a report, against what is documented. The forger is given what a device
- * stored and its public key. The server opens its report without an event and with one; from these answers follows the ε that the
- * released sums show at δ = 10⁻⁶ beside 999 honest devices, computed without the code of the accounting.
+ * What an intruder reaches who sends a captured state as a report, against what is documented. The forger is given what
+ * a device stored and its public key. The server opens its report without an event and with one; from these answers
+ * follows the ε that the released sums show at δ = 10⁻⁶ beside 999 honest devices, computed without the code of the
+ * accounting.
  */
 const TRIES = 40;
 const table: string[] = [];
@@ -67,7 +68,8 @@ describe("documented versus reached", () => {
     expect(found).toBeLessThanOrEqual(hijacked);
     // With noise at the devices the aggregate guarantee would promise too much.
     if (mode === undefined) expect(found).toBeGreaterThan(aggregate);
-    // Without a coin in the state, the figure is hardly more than what is reached and what the number of invalid reports may show.
+    // Without a coin in the state, the figure is hardly more than what is reached and what the number of invalid
+    // reports may show.
     if (share === 1) expect(hijacked).toBeLessThan(1.05 * found + INVALID_COUNT_EPSILON / 2);
   });
 

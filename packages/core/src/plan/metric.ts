@@ -3,7 +3,9 @@ import type { MetricPlan, Question } from "../statistic/question.ts";
 import { entryOf } from "../statistic/table.ts";
 import { MOST_TICKS } from "../statistic/writes.ts";
 
-/** Answers before anyone deploys: the noise for a guarantee or the guarantee for a noise, and how wrong results will be. */
+/**
+ * Answers before anyone deploys: the noise for a guarantee or the guarantee for a noise, and how wrong results will be.
+ */
 export function planMetric(question: Question): MetricPlan {
   checkQuestion(question);
   return entryOf(question.statistic).plan.plan(question);

@@ -25,7 +25,10 @@ export interface PlanParameters {
   readonly publicKeyBytes: number;
 }
 
-/** On the scheme that is asked for; else on what a task would get that names none, or on ElGamal if it has no room there. `delta` is that of a local ε that has one. */
+/**
+ * On the scheme that is asked for; else on what a task would get that names none, or on ElGamal if it has no room
+ * there. `delta` is that of a local ε that has one.
+ */
 export function parametersFor(
   spec: StatisticSpec | TwoServerSpec,
   devices: number,

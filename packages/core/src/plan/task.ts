@@ -38,8 +38,8 @@ export interface TotalCost {
   /** What the releases reveal of one device, the noised number of invalid reports included. */
   readonly aggregate: { readonly epsilon: number; readonly delta: number; readonly bound: "upper" };
   /**
-   * What the releases reveal, at the same δ, of a device whose state an intruder captured and sent as its report: the ε between any two reports that the server
-   * accepts, over all metrics. Infinite if the honest devices are too few to hide one.
+   * The ε, at the same δ, of a device whose state an intruder captured and sent as its report: between any two reports
+   * that the server accepts, over all metrics. Infinite if the honest devices are too few to hide one.
    */
   readonly hijackedEpsilon: number;
 }
@@ -50,7 +50,7 @@ export interface TaskPlan {
   readonly devices: number;
   readonly reporting: number;
   readonly delta: number;
-  /** None has a figure of its own for a hijacked report: a captured state may be put under any of them. */
+  /** None has a separate figure for a hijacked report: a captured state may be put under any of them. */
   readonly metrics: readonly (Omit<MetricPlan, "spec" | "hijackedEpsilon"> & { readonly name: string })[];
   readonly perWindow: TotalCost;
   readonly total: TotalCost;
@@ -136,7 +136,7 @@ function planOf(
   return plan.asItRuns?.(planned) ?? planned;
 }
 
-/** So many different metrics are priced less sharply, by a hundredth or two, and in seconds. */
+/** More different metrics than this are priced less sharply, by a hundredth or two, and in seconds. */
 const MANY = 20;
 
 /** Metrics and windows compose: one person's answers to all of them are different together. */
@@ -167,7 +167,10 @@ function isCounted(spec: Priced["plan"]["spec"]): spec is ServerNoiseSpec {
   return "noise" in spec && spec.noise === "servers";
 }
 
-/** A server that subtracts its own noise from the release learns as much as anybody does. Whatever the servers accept an honest device may have sent. */
+/**
+ * A server that subtracts its own noise from the release learns as much as anybody does. Whatever the servers accept an
+ * honest device may have sent.
+ */
 function countedCharges(spec: ServerNoiseSpec): Charges {
   const { plan, run } = entryOf(spec.statistic);
   const exposure = plan.exposure(spec);

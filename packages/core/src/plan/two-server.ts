@@ -19,9 +19,9 @@ export interface TwoServerQuestion extends Question {
 }
 
 /**
- * With noise at the devices `localEpsilon` is what both servers together learn of one device. With noise at the servers it is what
- * one of them learns, beside `delta`, as long as the other is honest, and no less than what a release reveals; `sigma` is that of one
- * server, in devices or, for a mean, in units of the limit.
+ * With noise at the devices `localEpsilon` is what both servers together learn of one device. With noise at the servers
+ * it is what one of them learns, beside `delta`, as long as the other is honest, and no less than what a release
+ * reveals; `sigma` is that of one server, in devices or, for a mean, in units of the limit.
  */
 export interface TwoServerMetricPlan extends Omit<MetricPlan, "spec"> {
   readonly noise: NoiseSource;

@@ -1,3 +1,8 @@
+/**
+ * The mechanisms that make answers private, and in `accounting` what they cost: of one answer, of a release, of many
+ * together. May import `randomness` and the files directly below `src`. Start reading at `randomized-response.ts`, then
+ * at `accounting/aggregate.ts`.
+ */
 export {
   type AggregateGuarantee,
   type Answers,

@@ -10,6 +10,7 @@ export interface KaryResponse {
   readonly localEpsilon: number;
 }
 
+/** The response at ε; what it costs is at most that. */
 export function createKaryResponse(epsilon: number, buckets: number): KaryResponse {
   requireEpsilon(epsilon);
   const e = Math.exp(epsilon);
@@ -22,6 +23,7 @@ export function drawKary({ buckets, keep }: KaryResponse, random: Randomness): {
   return { keep: drawOutcome(random, keep) === 0, decoy: uniformBelow(random, buckets) };
 }
 
+/** The bucket that a device in `bucket` reports. */
 export function respondKary(mechanism: KaryResponse, bucket: number, random: Randomness): number {
   const { keep, decoy } = drawKary(mechanism, random);
   return keep ? bucket : decoy;

@@ -17,7 +17,9 @@ export function probabilityBelow(value: number): number {
   return Math.max(0, (Math.floor(value * UNITS) - 1) * PROBABILITY_UNIT);
 }
 
-/** The index of the interval into which a uniform point falls: probabilities are multiples of 2⁻⁴⁰, the rest is last. */
+/**
+ * The index of the interval into which a uniform point falls: probabilities are multiples of 2⁻⁴⁰, the rest is last.
+ */
 export function drawOutcome(random: Randomness, ...probabilities: readonly number[]): number {
   let rest = uniformBelow(random, UNITS);
   for (const [outcome, probability] of probabilities.entries()) {
@@ -27,7 +29,10 @@ export function drawOutcome(random: Randomness, ...probabilities: readonly numbe
   return probabilities.length;
 }
 
-/** Below the least, probabilities would no longer tell the answers apart; above the most there is no privacy to speak of. */
+/**
+ * Below the least, probabilities would no longer tell the answers apart; above the most there is no privacy to speak
+ * of.
+ */
 const LEAST_EPSILON = 1e-6;
 const MOST_EPSILON = 20;
 

@@ -5,12 +5,14 @@ import { quote } from "./quote.ts";
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /**
- * Reads what is at a path, `undefined` if nothing is. What does not belong there is a `RangeError` whose message begins with the
+ * Reads what is at a path, `undefined` if nothing is. Anything else is a `RangeError` whose message begins with the
  * path.
  */
 export type Read<T> = (path: string, value: unknown) => T;
 
-/** What a field of a message holds: how it is read and checked, and the same in JSON Schema, for the description of the API. */
+/**
+ * A field of a message: how it is read and checked, and the same in JSON Schema, for the description of the API.
+ */
 export interface Field<T> extends Read<T> {
   readonly schema: JsonSchema;
   /** Whether the field may be absent. */
@@ -131,7 +133,7 @@ export function stricter<T>(plain: Field<T>, schema: JsonSchema): Field<T> {
   return Object.assign(field(plain, { ...plain.schema, ...schema }), isOptional && { isOptional });
 }
 
-/** A list of so many entries. */
+/** A list with `least` to `most` entries. */
 export function list<T>(what: string, entry: Field<T>, least: number, most: number): Field<readonly T[]> {
   const range = least === most ? `${least} ` : Number.isFinite(most) ? `${least} to ${most} ` : "";
   const must = `is a list of ${range}${what}`;

@@ -12,6 +12,7 @@ export function quote(value: unknown): string {
   return shorten(escaped);
 }
 
+/** The text, cut to 60 characters. */
 export function shorten(text: string): string {
   // A cut must not halve a character of two code units.
   return text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED - 1).replace(/\p{Cs}$/u, "")}…` : text;

@@ -1,22 +1,25 @@
 /**
- * The field of 2⁶⁴ − 2³² + 1 elements, on pairs of 32-bit words, low word first, in typed arrays: `BigInt` would be ten times slower and
- * takes time that depends on the value. Every operation reads elements at given places and writes one at a place, which may be the same;
- * all are below the modulus, before and after.
+ * The field of 2⁶⁴ − 2³² + 1 elements, on pairs of 32-bit words, low word first, in typed arrays: `BigInt` would be ten
+ * times slower and takes time that depends on the value. Every operation reads elements at given places and writes one
+ * at a place, which may be the same; all are below the modulus, before and after.
  */
 export type Elements = Uint32Array;
 
 /** Words of an element. */
 export const WORDS = 2;
+/** The length of an encoded element. */
 export const ELEMENT_BYTES = 8;
 
 const MOST = 0xffff_ffff;
 
+/** out[o] = a[i] + b[j]. */
 export function add(out: Elements, o: number, a: Elements, i: number, b: Elements, j: number): void {
   const low = (a[i] as number) + (b[j] as number);
   const high = (a[i + 1] as number) + (b[j + 1] as number) + carry(low);
   reduceOnce(out, o, low >>> 0, high);
 }
 
+/** out[o] = a[i] − b[j]. */
 export function subtract(out: Elements, o: number, a: Elements, i: number, b: Elements, j: number): void {
   const low = (a[i] as number) - (b[j] as number);
   const borrow = Number(low < 0);
@@ -28,6 +31,7 @@ export function subtract(out: Elements, o: number, a: Elements, i: number, b: El
   out[o + 1] = high - isNegative + carry(lowest);
 }
 
+/** out[o] = a[i]·b[j]. */
 export function multiply(out: Elements, o: number, a: Elements, i: number, b: Elements, j: number): void {
   const a0 = a[i] as number;
   const a1 = a[i + 1] as number;
@@ -51,8 +55,8 @@ export function multiply(out: Elements, o: number, a: Elements, i: number, b: El
 const PER_WORD = 2 ** -32;
 
 /**
- * The high word of a product of two words whose low word is known. The product as a double is off by at most 2¹¹, so what is left of it
- * without the low word is the high word times 2³², up to 2¹¹: rounding finds it.
+ * The high word of a product of two words whose low word is known. The product as a double is off by at most 2¹¹, so
+ * what is left of it without the low word is the high word times 2³², up to 2¹¹: rounding finds it.
  */
 function highWord(a: number, b: number, low: number): number {
   return ((a * b - low) * PER_WORD + 0.5) >>> 0;
@@ -106,6 +110,7 @@ export function place(out: Elements, o: number, low: number, high: number): bool
   return high >>> 0 < MOST || low === 0;
 }
 
+/** Writes an element to bytes, little-endian. */
 export function write(a: Elements, i: number, bytes: Uint8Array, at: number): void {
   for (let w = 0; w < WORDS; w++) {
     const word = a[i + w] as number;
@@ -113,6 +118,7 @@ export function write(a: Elements, i: number, bytes: Uint8Array, at: number): vo
   }
 }
 
+/** Whether a[i] = b[j]. */
 export function isEqual(a: Elements, i: number, b: Elements, j: number): boolean {
   return (((a[i] as number) ^ (b[j] as number)) | ((a[i + 1] as number) ^ (b[j + 1] as number))) === 0;
 }

@@ -1,7 +1,10 @@
 import { permute } from "../turboshake.ts";
 import { assemblePermutation } from "./keccak-wasm.ts";
 
-/** The state of Keccak, 25 lanes of two words, low one first, and the permutation Keccak-p[1600, 12] of it. Whoever uses it leaves it zero. */
+/**
+ * The state of Keccak, 25 lanes of two words, low one first, and the permutation Keccak-p[1600, 12] of it. Its user
+ * leaves it zero.
+ */
 export interface Keccak {
   readonly words: Int32Array;
   /** The same state; like all machines that run JavaScript today, this one is little-endian. */

@@ -164,7 +164,10 @@ describe("what is no bit", () => {
     return new Uint8Array(bytes);
   };
 
-  /** An honest proof of a 0, but for the measurement, and for the product at −1 so that the circuit gives 0: the best a cheat can do. */
+  /**
+   * An honest proof of a 0, but for the measurement, and for the product at −1 so that the circuit gives 0: the best a
+   * cheat can do.
+   */
   it.each([2n, -1n, 1_000_000n, MODULUS - 1n])(
     "as %s is refused, even with a product that fits the circuit",
     (value) => {

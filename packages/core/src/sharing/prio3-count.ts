@@ -16,9 +16,9 @@ import type { Keccak } from "./keccak.ts";
 import { BLOCK_WORDS, beginStream } from "./xof.ts";
 
 /**
- * Prio3Count of draft-irtf-cfrg-vdaf-20 (version 18): a bit, shared among aggregators with a proof that it is one. There is no
- * joint randomness, so a sharing does not depend on the nonce under which it is verified; each is verified under one nonce, once, ever
- * (docs/threat-model.md).
+ * Prio3Count of draft-irtf-cfrg-vdaf-20 (version 18): a bit, shared among aggregators with a proof that it is one.
+ * There is no joint randomness, so a sharing does not depend on the nonce under which it is verified; each is verified
+ * under one nonce, once, ever (docs/threat-model.md).
  */
 export interface Prio3Count {
   readonly shares: number;
@@ -214,7 +214,9 @@ const ROOT = constant(0, 2 ** 16);
 const ONE = constant(1, 0);
 const ZERO = constant(0, 0);
 
-/** The places of a measurement's proof: the seeds of both wires, and the product of the wires where X is 1, √−1 and −1. */
+/**
+ * The places of a measurement's proof: the seeds of both wires, and the product of the wires where X is 1, √−1 and −1.
+ */
 const [MEASUREMENT, LEFT_SEED, RIGHT_SEED, AT_ONE, AT_ROOT, AT_MINUS_ONE] = [0, 2, 4, 6, 8, 10] as const;
 
 function prove(keccak: Keccak, ctx: Uint8Array, bit: number, seed: Uint8Array, out: Elements, scratch: Scratch): void {
@@ -258,8 +260,8 @@ function query(scratch: Scratch): void {
 }
 
 /**
- * The parabola a + b·X + c·X² through its values where X is 1, √−1 and −1: b is half the difference of the first and the last, a + c half
- * their sum, and a − c the second less b·√−1.
+ * The parabola a + b·X + c·X² through its values where X is 1, √−1 and −1: b is half the difference of the first and
+ * the last, a + c half their sum, and a − c the second less b·√−1.
  */
 function evaluateProduct({ share, verifier, point, terms }: Scratch): void {
   const [b, sum, difference, c] = [0, WORDS, 2 * WORDS, 3 * WORDS] as const;

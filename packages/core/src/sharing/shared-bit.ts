@@ -1,3 +1,8 @@
+/*
+ * This folder is about bits that two servers share: Prio3Count (`prio3-count.ts`) with its field and its streams, and
+ * here the bits on a device, encrypted and rerandomizable. Statistics and servers both use it. May import `encryption`,
+ * `randomness` and the files directly below `src`. Start reading here.
+ */
 import { join, split } from "../bytes.ts";
 import { type ElGamalPublicKey, type ElGamalSecretKey, elgamalGroup } from "../encryption/elgamal/elgamal.ts";
 import { EMBEDDED_BYTES, embed, extract } from "../encryption/elgamal/embedding.ts";
@@ -21,6 +26,7 @@ import { createPrio3CountOn } from "./prio3-count.ts";
 
 /** Which of the two servers; also the number of the aggregator in Prio3. */
 export type ServerRole = "leader" | "helper";
+/** The number of each server as an aggregator of Prio3. */
 export const AGGREGATOR: Readonly<Record<ServerRole, number>> = { leader: 0, helper: 1 };
 
 /** A window of a task. */
@@ -56,13 +62,15 @@ interface SharedBit {
 }
 
 /**
- * "Encryption" of a bit for two servers: shares of it with a proof that it is one, each under its server's keys for this device.
- * (r·G, L₁ + r·P₁, L₂ + r·P₂, H + r·P₃): L₁ and L₂ hold the leader's share, the helper's is a hash of the random H. One r serves for three independent
- * keys, which is as secure as three (docs/encryption.md), and a third cheaper. Rerandomizing leaves share and proof as they were, and is perfect.
- * What is in memory has canonical coordinates, which do not tell how it was computed.
+ * "Encryption" of a bit for two servers: shares of it with a proof that it is one, each under its server's keys for
+ * this device. (r·G, L₁ + r·P₁, L₂ + r·P₂, H + r·P₃): L₁ and L₂ hold the leader's share, the helper's is a hash of the
+ * random H. One r serves for three independent keys, which is as secure as three (docs/encryption.md), and a third
+ * cheaper. Rerandomizing leaves share and proof as they were, and is perfect. Points in memory have canonical
+ * coordinates, which do not show how it was computed.
  */
 export function createSharedBits(ctx: Uint8Array): DeviceScheme<readonly ElGamalPublicKey[], SharedBit> {
-  // In JavaScript, which a device's policy for pages allows; a sharing takes microseconds, its encryption a millisecond.
+  // In JavaScript, which a device's policy for pages allows; a sharing takes microseconds, its encryption a
+  // millisecond.
   const prio3 = createPrio3CountOn(createKeccak(), 2);
 
   function share(bit: number, random: Randomness): RistrettoPoint[] {

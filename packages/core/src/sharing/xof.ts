@@ -7,8 +7,8 @@ const MOST_TAG_BYTES = 0xffff;
 export const BLOCK_WORDS: number = RATE / 4;
 
 /**
- * XofTurboShake128 of draft-irtf-cfrg-vdaf: begins the stream that belongs to a tag, here in two parts, a seed and a binder, whose first
- * block is then in the state of `keccak`; `permute` brings the next.
+ * XofTurboShake128 of draft-irtf-cfrg-vdaf: begins the stream that belongs to a tag, here in two parts, a seed and a
+ * binder, whose first block is then in the state of `keccak`; `permute` brings the next.
  */
 export function beginStream(
   keccak: Keccak,

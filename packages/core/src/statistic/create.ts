@@ -7,7 +7,10 @@ import { DEFAULT_HIDES } from "./writes.ts";
 
 export type { Statistic } from "./entry.ts";
 
-/** A statistic on a scheme, or a `RangeError` if it cannot run; if fewer hides would help, the message says how many fit. */
+/**
+ * A statistic on a scheme, or a `RangeError` if it cannot run; if fewer hides would help, the message says how many
+ * fit.
+ */
 export function createStatistic(scheme: SchemeName, spec: StatisticSpec): Statistic {
   // Names may come from a file: a typo must not choose the other scheme.
   requireName("scheme", scheme, SCHEMES);
@@ -47,13 +50,15 @@ function largestHides(create: Create, spec: StatisticSpec, above: number): numbe
   return fits;
 }
 
-/** A lattice statistic holds about 50 kB; an ElGamal mean, once it has opened a report, its table of a megabyte or more. */
+/**
+ * A lattice statistic holds about 50 kB; an ElGamal mean, once it has opened a report, its table of a megabyte or more.
+ */
 const MOST_REMEMBERED = 1024;
 const remembered = new Map<string, Statistic>();
 
 /**
  * `createStatistic`, but the same object for the same question, because choosing lattice parameters takes tens of
- * milliseconds. A statistic has no state of its own, and is made from a copy of `spec`: sharing it shows in nothing but time.
+ * milliseconds. A statistic has no state, and is made from a copy of `spec`: sharing it shows in nothing but time.
  */
 export function statisticFor(scheme: SchemeName, spec: StatisticSpec): Statistic {
   const question = JSON.stringify([scheme, spec]);

@@ -46,8 +46,8 @@ export interface TaskPart<Name extends StatisticName> {
   /** The first is that of metrics without `noise`. */
   readonly forms: readonly [MetricForm, ...MetricForm[]];
   /**
-   * Refuses a metric whose fields do not go together, each of which is fine by itself, with a `RangeError` that begins with the
-   * name of the field. `isLimited` says that the metric runs where events have limited room.
+   * Refuses a metric whose fields do not go together, each of which is fine by itself, with a `RangeError` that begins
+   * with the name of the field. `isLimited` says that the metric runs where events have limited room.
    */
   check(metric: MetricOf<Name>, place: { readonly ticks: number; readonly isLimited: boolean }): void;
   /** What planning such a metric asks. */
@@ -60,7 +60,7 @@ interface RunningPart<Name extends StatisticName> {
   twoServers(spec: StatisticTypes[Name]["twoServers"]): TwoServerParts;
   /** Whose noise there can be with two servers; the first if nobody says. */
   readonly twoServerNoise: readonly [NoiseSource, ...NoiseSource[]];
-  /** What a device with noise of its own runs. A mean takes its σ from `localEpsilon` if `sigma` is absent. */
+  /** The spec for noise of the devices. A mean takes its σ from `localEpsilon` if `sigma` is absent. */
   specOf(
     settings: Settings,
     noise: { readonly localEpsilon: number; readonly sigma?: number | undefined },
@@ -75,7 +75,7 @@ interface RunningPart<Name extends StatisticName> {
 export interface PlanningPart<Name extends StatisticName> {
   /** The fields of `Settings` that it has and not every statistic. */
   readonly settings: readonly (keyof Settings | "sigma")[];
-  /** Refuses settings of its own, before anything takes long. */
+  /** Refuses wrong settings of this statistic, before anything takes long. */
   check(question: Question): void;
   /** Of one server. */
   plan(question: Question): MetricPlan;
@@ -89,7 +89,7 @@ export interface PlanningPart<Name extends StatisticName> {
 }
 
 /**
- * What its figures are:
+ * The figures of a metric:
  *
  * - `count`: one figure, a number of devices;
  * - `categories`: every device is in exactly one category, and there is a figure for each, a number of devices;
@@ -102,7 +102,7 @@ export interface AnswersPart<Name extends StatisticName> {
   readonly output: Output & StatisticTypes[Name]["output"];
   /** The names of the categories of a metric; none if it has one figure only. */
   labels(shape: StatisticTypes[Name]["shape"]): readonly string[];
-  /** What a device with so many events of a metric truly adds to each of the metric's sums. */
+  /** The true answer: what a device with this number of events of a metric adds to each of the metric's sums. */
   answer(shape: StatisticTypes[Name]["shape"], events: number): readonly number[];
 }
 

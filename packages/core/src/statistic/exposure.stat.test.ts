@@ -48,14 +48,14 @@ import type { StatisticSpec, TwoServerSpec } from "./spec.ts";
 import type { DeviceSide } from "./statistic.ts";
 
 /**
- * The most that a report shows to the holder of all keys: the one server, or both servers together. For every count the test walks
- * through all coins of the device and computes the exact probability of everything that opens. The largest ratio over all pairs
- * of counts is at most e^ε₀, without any tolerance.
+ * The most that a report shows to the holder of all keys: the one server, or both servers together. For every count the
+ * test walks through all coins of the device and computes the exact probability of everything that opens. The largest
+ * ratio over all pairs of counts is at most e^ε₀, without any tolerance.
  *
- * Everything means every slot of every ciphertext, not just the answers. The rest of a report has a distribution that does not depend on
- * the count. ElGamal's randomness is fresh in every ciphertext. The two halves of a shared bit are a function of the bit and of
- * coins that were drawn for this sharing alone, since no sharing is in two places (`bucket-lines.test.ts`). A lattice's
- * noise is the subject of `key-holder-view.stat.test.ts`.
+ * Everything means every slot of every ciphertext, not just the answers. The rest of a report has a distribution that
+ * does not depend on the count. ElGamal's randomness is fresh in every ciphertext. The two halves of a shared bit are a
+ * function of the bit and of coins that were drawn for this sharing alone, since no sharing is in two places
+ * (`bucket-lines.test.ts`). A lattice's noise is the subject of `key-holder-view.stat.test.ts`.
  */
 const master = secret(new Uint8Array(32).fill(7));
 const context: DeviceKeyContext = { task: "exposure", window: 0, device: new Uint8Array(16), role: "tally", index: 0 };
@@ -317,8 +317,8 @@ describe("an occurrence's report shows at most ε₀, however often it happened"
 
 describe("the enumeration finds what shows more", () => {
   /**
-   * Alg. 3 with a bit for every count, as two servers once had it: a kept answer stays at its count, a decoy is on the first count
-   * of its bucket. Whichever slot else is 1 shows that the answer is kept, and the count.
+   * Alg. 3 with a bit for every count, as two servers once had it: a kept answer stays at its count, a decoy is on the
+   * first count of its bucket. Whichever slot else is 1 shows that the answer is kept, and the count.
    */
   function bitForEveryCount<C>(edges: readonly number[], mechanism: HistogramMechanism): PaperAlgorithm<C> {
     const top = edges.at(-1) as number;

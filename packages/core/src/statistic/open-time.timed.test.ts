@@ -5,11 +5,11 @@ import { createStatistic } from "./create.ts";
 import type { SchemeName, StatisticSpec } from "./spec.ts";
 
 /**
- * How long opening takes must not tell whether a report is valid. Every sweep opens one report of each kind in a random
+ * The time of opening must not show if a report is valid. Every sweep opens one report of each kind in a random
  * order. If time does not depend on the kind, then, whatever the machine was doing, an invalid report takes more than
  * 1.2 times as long as the valid one in a sweep with probability at most 1/2, independently of other sweeps: exchange
- * the two, and it takes less. The same for less than 1/1.2. An alarm is three quarters of the sweeps, which by Hoeffding
- * happens with probability at most e^{−n/8} = 2e-9 for n = 160; 9 statistics, 4 kinds, 2 sides: below 2e-7.
+ * the two, and it takes less. The same for less than 1/1.2. An alarm is three quarters of the sweeps, which by
+ * Hoeffding happens with probability at most e^{−n/8} = 2e-9 for n = 160; 9 statistics, 4 kinds, 2 sides: below 2e-7.
  */
 const SWEEPS = 160;
 const SLACK = 1.2;

@@ -11,7 +11,10 @@ import {
 import type { HistogramMechanismName } from "./histogram/histogram.ts";
 import type { StatisticName, StatisticSpec } from "./spec.ts";
 
-/** What is given: a guarantee of the release, or of each device's answer, or the noise; the others are computed at this δ. */
+/**
+ * The given: a guarantee of the release, or of each device's answer, or the noise; the others are computed at this
+ * δ.
+ */
 export type Goal = { readonly delta: number } & (
   | { readonly epsilon: number }
   | { readonly localEpsilon: number }
@@ -47,8 +50,8 @@ export interface Question extends Settings {
 }
 
 /**
- * What the answer is and costs, for the mechanism as theory has it. A mean's clamp, which costs 0.2%, or 8% if the noise is wide,
- * is in the price of a task.
+ * What the answer is and costs, for the mechanism as theory has it. A mean's clamp, which costs 0.2%, or 8% if the
+ * noise is wide, is in the price of a task.
  */
 export interface MetricPlan {
   readonly mechanism: "randomized-response" | HistogramMechanismName | "discrete-gaussian";
@@ -60,9 +63,9 @@ export interface MetricPlan {
   readonly bound: AggregateGuarantee["bound"];
   readonly reporting: number;
   /**
-   * What a release reveals of one device at δ if an intruder captured its state and sent it as a report, shaped at will; infinite
-   * if too few devices hide it. It covers the figures of this metric alone. The figure that every release states is that of all
-   * metrics of the task together.
+   * The ε at δ of a release for one device whose state an intruder captured and sent as a report, shaped at will;
+   * infinite if too few devices hide it. It covers the figures of this metric alone. The figure that every release
+   * states is that of all metrics of the task together.
    */
   readonly hijackedEpsilon: number;
   /** Of a count if nothing happened, of an empty bucket, of a mean; if all devices report. */

@@ -16,7 +16,10 @@ interface TrueAnswers {
 
 const SERVERS = 2;
 
-/** What each server adds, and what is estimated from sums with the noise of both in them. The error does not depend on the number of devices. */
+/**
+ * What each server adds, and what is estimated from sums with the noise of both in them. The error does not depend on
+ * the number of devices.
+ */
 export function serverNoised({
   sigmas,
   exposure,

@@ -16,9 +16,9 @@ export interface NamedMetric {
 }
 
 /**
- * The types of every statistic, by its name: of its `metric` in a task, of what a device runs for it with `oneServer` and with
- * `twoServers`, of the `shape` that its answers depend on, and of its `output`
- * (`Output` of `entry.ts`). The unions below follow from this list.
+ * The types of every statistic, by its name: of its `metric` in a task, of what a device runs for it with `oneServer`
+ * and with `twoServers`, of the `shape` that its answers depend on, and of its `output` (`Output` of `entry.ts`). The
+ * unions below follow from this list.
  */
 export interface StatisticTypes {
   readonly occurrence: OccurrenceTypes;
@@ -38,5 +38,8 @@ export type StatisticSpec = StatisticTypes[StatisticName]["oneServer"];
 /** What a device runs for a task of two servers. */
 export type TwoServerSpec = StatisticTypes[StatisticName]["twoServers"];
 
-/** A statistic whose devices answer truly. Each server adds discrete Gaussian noise to its share of the sum, enough by itself. */
+/**
+ * A statistic whose devices answer truly. Each server adds discrete Gaussian noise to its share of the sum, enough by
+ * itself.
+ */
 export type ServerNoiseSpec = Extract<TwoServerSpec, { readonly noise: "servers" }>;

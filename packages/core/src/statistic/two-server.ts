@@ -19,7 +19,7 @@ export interface TwoServerParts extends ServerEstimates {
   readonly answers: number;
   /** Whether exactly one bit of an honest report is 1, which the servers check by opening the sum. */
   readonly isOneHot: boolean;
-  /** What counts in place of an invalid report. */
+  /** The answers that count instead of an invalid report. */
   onNoEvent(random: Randomness): readonly number[];
   /** What each server adds to each answer's sum, unless the devices have added theirs. */
   readonly serverNoise?: readonly DiscreteGaussian[];

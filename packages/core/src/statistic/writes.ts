@@ -12,7 +12,10 @@ export const DEFAULT_HIDES = 1000;
 /** Of ticks, hides, limits and events: the most that anybody may ask for. */
 export const MOST_TICKS = 100_000;
 
-/** W: a window allows so many writes, T of them for ticks and the last one. The time between two writes is a segment, so it has as many of those. */
+/**
+ * W: the number of writes that a window allows, T of them for ticks and the last one. The time between two writes is a
+ * segment, so it has as many of those.
+ */
 export function writesAllowed({ ticks, hides = DEFAULT_HIDES }: WritesSpec): number {
   return ticks + hides;
 }

@@ -7,7 +7,7 @@ import { add, ELEMENT_BYTES, type Elements, read, WORDS, write } from "../sharin
 export interface AggregateShare {
   /** Of one device, an element for every answer. */
   add(outShare: Uint8Array): void;
-  /** Values that everybody may know, in place of a report; at one server only, so that they count once. */
+  /** Values that everybody may know, instead of a report; at one server only, so that they count once. */
   addConstant(values: readonly number[]): void;
   /** Once, before it is given away; nothing where there is none. */
   addNoise(noise: readonly (DiscreteGaussian | undefined)[], random: Randomness): void;
@@ -15,6 +15,7 @@ export interface AggregateShare {
   encode(): Uint8Array;
 }
 
+/** A share of sums of this number of answers that begins at zero, or at what was stored. */
 export function createAggregateShare(answers: number, stored?: Uint8Array): AggregateShare {
   const sums: Elements = new Uint32Array(answers * WORDS);
   const one: Elements = new Uint32Array(WORDS);

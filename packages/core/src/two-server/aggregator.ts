@@ -44,11 +44,14 @@ export interface AggregatorOptions extends TaskWindow {
 }
 
 /**
- * One of the two servers, for one window. It opens and queries a device's report once: the same bytes again get the same answer, others are
- * refused, because two queries of one sharing at different points tell the bit.
+ * One of the two servers, for one window. It opens and queries a device's report once: the same bytes again get the
+ * same answer, others are refused, because two queries of one sharing at different points tell the bit.
  */
 export interface Aggregator {
-  /** What to tell the other server. A half that cannot be opened is told, too, and makes the report invalid at both. */
+  /**
+   * What to send to the other server. A half that cannot be opened is reported, too, and makes the report invalid at
+   * both.
+   */
   prepare(device: Uint8Array, report: Uint8Array, wrapped: Uint8Array): Promise<Uint8Array>;
   /** Counts the report, or "no event" if it is invalid, once. Whether it is valid is for the servers' eyes only. */
   conclude(device: Uint8Array, otherVerifier: Uint8Array): boolean;
@@ -66,6 +69,7 @@ interface Received {
   valid?: boolean;
 }
 
+/** The aggregator of one server for one window. */
 export function createAggregator(options: AggregatorOptions): Aggregator {
   const { role, statistics, random } = options;
   const received = new Map<string, Received>();
@@ -104,7 +108,8 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       role === "leader"
         ? isValidReport(statistics, verifier, otherVerifier)
         : isValidReport(statistics, otherVerifier, verifier);
-    // Drawn whether it is needed or not, so that time does not tell. The leader's constant is what counts; the helper's share of it is zero.
+    // Drawn whether it is needed or not, so that time does not tell. The leader's constant is what counts; the helper's
+    // share of it is zero.
     const noEvent = statistics.flatMap(({ onNoEvent }) => onNoEvent(random));
     if (valid) aggregate.add(outShare);
     else if (role === "leader") aggregate.addConstant(noEvent);

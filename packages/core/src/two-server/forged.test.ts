@@ -33,8 +33,8 @@ import { isValidReport, prepareHalf } from "./verification.ts";
 import { WRAPPING_BYTES } from "./wrapping.ts";
 
 /**
- * Reports that no honest device sends. Both servers must refuse them and count "no event" in their place, which shows in sums without noise:
- * at σ = 0.05 it is 0 but for a chance of 10⁻⁸⁶.
+ * Reports that no honest device sends. Both servers must refuse them and count "no event" in their place, which shows
+ * in sums without noise: at σ = 0.05 it is 0 but for a chance of 10⁻⁸⁶.
  */
 const STATISTICS = [
   createTwoServerStatistic({ statistic: "occurrence", noise: "servers", ticks: 1, sigmas: [0.05, 0.05] }),

@@ -37,7 +37,9 @@ export function decodeShareKeys(role: ServerRole, bytes: Uint8Array): ShareKeys 
 
 const REPORT = { what: "a report for two servers", kind: 0x54, preamble: HASH_BYTES } as const;
 
-/** What a device sends to the leader: for the manifest with this hash, the report's id and each server's wrapped half. */
+/**
+ * What a device sends to the leader: for the manifest with this hash, the report's id and each server's wrapped half.
+ */
 export interface TwoServerReport extends Readonly<Record<ServerRole, Uint8Array>> {
   /** Random bytes, made when the report is sealed. */
   readonly reportId: Uint8Array;

@@ -103,7 +103,8 @@ describe("stored bytes", () => {
         }
       }
     }
-    // Eight changes make an odd number or one above the prime; of the other 376 three in four are refused, with standard deviation 8.4:
+    // Eight changes make an odd number or one above the prime; of the other 376 three in four are refused, with
+    // standard deviation 8.4:
     // 290 in all, and 250 or fewer less than once in 10⁶.
     expect(refused).toBeGreaterThan(250);
     expect(refused).toBeLessThan(384);

@@ -53,7 +53,9 @@ const known = { manifest, hash: manifestHash(text), layout: twoServerLayoutOf(ma
 const received = 100;
 const cost = planTask({ task: manifest, devices: received, missing: 0, delta: 1e-6, windows: 1 });
 
-/** Shares of these sums, which are those of the statistics in the order of the layout: told, counted, average, times. */
+/**
+ * Shares of these sums, which are those of the statistics in the order of the layout: told, counted, average, times.
+ */
 function sharesOf(sums: readonly number[]): { leader: WindowShare; helper: WindowShare } {
   const mask = Array.from({ length: sums.length }, () => randomBytes(4).reduce((value, byte) => 256 * value + byte, 0));
   const shareOf = (values: readonly number[]): Uint8Array => {
@@ -178,7 +180,7 @@ describe("messages", () => {
     const report = { reportId: randomBytes(16), leader: half("leader"), helper: half("helper") };
     const bytes = encodeTwoServerReport(known.hash, report);
     expect(bytes.length).toBe(twoServerReportBytes(known.layout));
-    // Two occurrences, four bits of the mean and three of the histogram; 160 bytes a bit.
+    // Two occurrences, four bits of the mean and three of the histogram; 160 bytes per bit.
     expect(bytes.length).toBe(2 + 32 + 16 + 9 * (96 + 64) + 2 * 48);
     expect(decodeTwoServerReport(known.layout, known.hash, bytes)).toEqual(report);
     expect(() => decodeTwoServerReport(known.layout, new Uint8Array(32), bytes)).toThrow("another manifest");

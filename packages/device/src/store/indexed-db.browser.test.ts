@@ -168,7 +168,7 @@ describe.skipIf(!chromiumPath)("the store of browsers", () => {
       await tabs[i]?.close();
     }
     await Promise.all(emitted);
-    // An event that was never acknowledged goes to the next writer, in the end to whoever sent it.
+    // An event that was never acknowledged goes to the next writer, in the end to the tab that sent it.
     for (const page of tabs.slice(3)) {
       await isWriter(page);
       await closeAsPeopleDo(page);
@@ -197,7 +197,7 @@ describe.skipIf(!chromiumPath)("the store of browsers", () => {
     expect(await load(young)).toEqual([2]);
   });
 
-  it("a database that was deleted meanwhile is made anew", async () => {
+  it("a database that was deleted meanwhile is created again", async () => {
     const page = await openTab();
     await save(page, [1], false);
     const outcome = await page.evaluate(
@@ -233,7 +233,7 @@ describe.skipIf(!chromiumPath)("the store of browsers", () => {
     expect(codes).toEqual(["bad-store", "bad-store", "bad-store", "bad-store", "none"]);
   });
 
-  it("a full disk is told", async () => {
+  it("a full disk is reported", async () => {
     const page = await openTab();
     const devtools = await context.newCDPSession(page);
     await devtools.send("Storage.overrideQuotaForOrigin", { origin: new URL(site.url).origin, quotaSize: 1 });

@@ -8,9 +8,9 @@ export type AttackName = "replay amplification" | "validity oracle" | "key avera
 /**
  * An attacker who wants to know one bit of one device, in a world with a defence and in one without.
  *
- * The attack is played on twins: two devices that differ in the bit alone, in worlds whose coins fall alike wherever that can
- * be arranged. An attacker who learns nothing says the same of both twins and is right about one of them. Only an attacker
- * who can distinguish them is right about both, or wrong about both.
+ * The attack is played on twins: two devices that differ in the bit alone, in worlds whose coins fall alike wherever
+ * that can be arranged. An attacker who learns nothing says the same of both twins and is right about one of them. Only
+ * an attacker who can distinguish them is right about both, or wrong about both.
  */
 export interface Attack {
   readonly name: AttackName;
@@ -41,7 +41,10 @@ export interface Score {
   readonly trials: number;
   /** The share of trials in which the bit was guessed right. */
   readonly recovered: number;
-  /** Wilson's for 95%, as if all trials were independent. Twins are not: the pairs below may show an advantage that this hides. */
+  /**
+   * Wilson's for 95%, as if all trials were independent. Twins are not: the pairs below may show an advantage that this
+   * hides.
+   */
   readonly interval: readonly [low: number, high: number];
   /** Pairs of which both were guessed right, and both wrong. Of all other pairs both were guessed alike. */
   readonly bothRight: number;
@@ -97,7 +100,8 @@ function rightIn(guesses: Guesses | undefined): number {
 }
 
 /**
- * Wilson's interval for 95%: the true shares from which this one is at most 1.96 of their standard deviations away [Wil27].
+ * Wilson's interval for 95%: the true shares from which this one is at most 1.96 of their standard deviations away
+ * [Wil27].
  *
  * [Wil27] Wilson, Probable inference, the law of succession, and statistical inference, 1927.
  */

@@ -66,7 +66,10 @@ export function capture({ device, scheme }: Ledger, stored: Uint8Array): Lattice
   return scheme.decode(stored.subarray(device.bytes.state - scheme.ciphertextBytes));
 }
 
-/** Makes a report of a captured ciphertext: with the canary, but without the noise that an honest device adds. Changes the ciphertext. */
+/**
+ * Makes a report of a captured ciphertext: with the canary, but without the noise that an honest device adds. Changes
+ * the ciphertext.
+ */
 export function sealWithoutNoise(
   { scheme, choice, canary }: Ledger,
   publicKey: LatticePublicKey,

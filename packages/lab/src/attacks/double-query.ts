@@ -24,10 +24,10 @@ const CTX = sharingContext(WINDOW);
 const statistic = createTwoServerStatistic({ statistic: "occurrence", noise: "servers", ticks: 1, sigmas: [1] });
 
 /**
- * One of the two servers is curious: it follows the protocol, but looks at what it receives. An intruder sends what they
- * captured of a device as its report, and again under another report id. If both are answered, the curious server has two
- * points of a line. Lethe's servers answer for one report of a device and refuse any other; the intruder then sends the
- * sharing in the name of an invented device.
+ * One of the two servers is curious: it follows the protocol, but looks at what it receives. An intruder sends what
+ * they captured of a device as its report, and again under another report id. If both are answered, the curious server
+ * has two points of a line. Lethe's servers answer for one report of a device and refuse any other; the intruder then
+ * sends the sharing in the name of an invented device.
  */
 export const doubleQuery: Attack = {
   name: "double query",

@@ -1,7 +1,7 @@
 /**
- * Four attacks on a service, each played with Lethe's defence and without it, on the code that devices and servers run. A file
- * per attack; `attack.ts` says what an attack is and scores it, `captured-ledger.ts` is what an intruder can do with a stored
- * state. Imports core and `randomness`. The experiment `attacks` runs them. Start with `attack.ts`.
+ * Four attacks on a service, each played with Lethe's defence and without it, on the code that devices and servers run.
+ * A file per attack; `attack.ts` says what an attack is and scores it, `captured-ledger.ts` is what an intruder can do
+ * with a stored state. Imports core and `randomness`. The experiment `attacks` runs them. Start with `attack.ts`.
  */
 import type { Attack } from "./attack.ts";
 import { createLedger } from "./captured-ledger.ts";

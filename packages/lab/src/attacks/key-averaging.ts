@@ -20,8 +20,9 @@ const ENOUGH_ALIKE = 16;
 type KeyServer = () => Int32Array;
 
 /**
- * An attacker asks for a device's public key many times, averages the errors away, solves for the secret key and opens what
- * they captured of the device. If all of the key is derived, including the error, every request returns the same key.
+ * An attacker asks for a device's public key many times, averages the errors away, solves for the secret key and opens
+ * what they captured of the device. If all of the key is derived, including the error, every request returns the same
+ * key.
  */
 export function keyAveraging(ledger: Ledger): Attack {
   const { server, scheme, slot } = ledger;

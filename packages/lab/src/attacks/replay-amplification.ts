@@ -22,8 +22,8 @@ const EFFORTS = [1, 2, 5, 11, 22, COPIES] as const;
 const EVERYONE = keyContext(new Uint8Array(16));
 
 /**
- * An intruder copies what a device has stored, rerandomizes it, and sends the copies as reports of invented devices. Then they
- * read the released sum, in which the victim's own honest report is counted as well.
+ * An intruder copies what a device has stored, rerandomizes it, and sends the copies as reports of invented devices.
+ * Then they read the released sum, in which the victim's own honest report is counted as well.
  */
 export function replayAmplification(ledger: Ledger): Attack {
   const { device, server, scheme, slot, choice } = ledger;
@@ -75,7 +75,9 @@ export function replayAmplification(ledger: Ledger): Attack {
   };
 }
 
-/** The sum of the other devices' answers: the mechanism of the ledger without its encryption, which changes no answer. */
+/**
+ * The sum of the other devices' answers: the mechanism of the ledger without its encryption, which changes no answer.
+ */
 function crowdSum(response: LedgerResponse, coins: Coins): number {
   const answering = coins.shared("crowd");
   return Array.from({ length: CROWD }, () => respond(response, 0, answering)).reduce<number>((a, b) => a + b, 0);

@@ -69,7 +69,7 @@ describe("an audit", () => {
     expect(result.detectable).toBeLessThan(0.9);
   });
 
-  it("catches an application that keeps a count of its own beside it", async () => {
+  it("catches an application that keeps its own count beside it", async () => {
     const result = audit(...(await captureBoth("leaking", 16, true)));
     expect(result.verdict).toBe("distinguishable");
     // Names have different lengths: the count has its place from the end only.

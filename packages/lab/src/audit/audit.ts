@@ -1,7 +1,8 @@
 /**
- * `lethe audit`: compares what devices stored with events to what devices stored without. `audit.ts` runs all tests and sets
- * their level, `captures.ts` reads the folders, `kolmogorov-smirnov.ts` is the exact test of two samples, and `telling-place.ts`
- * looks for one byte or bit. Imports core and, for its distinguishers and its classifier, `intrusion`. Start with `audit` below.
+ * `lethe audit`: compares what devices stored with events to what devices stored without. `audit.ts` runs all tests and
+ * sets their level, `captures.ts` reads the folders, `kolmogorov-smirnov.ts` is the exact test of two samples, and
+ * `telling-place.ts` looks for one byte or bit. Imports core and, for its distinguishers and its classifier,
+ * `intrusion`. Start with `audit` below.
  */
 import { realpathSync } from "node:fs";
 import { trainClassifier } from "../intrusion/logistic-regression.ts";
@@ -77,8 +78,9 @@ interface Device {
 }
 
 /**
- * Tests whether stored data distinguishes devices on which something happened from devices on which it did not. All tests are
- * exact, and they hold together: if nothing distinguishes the devices, at most one audit in a hundred finds something.
+ * Tests whether stored data distinguishes devices on which something happened from devices on which it did not. All
+ * tests are exact, and they hold together: if nothing distinguishes the devices, at most one audit in a hundred finds
+ * something.
  */
 export function audit(withEvents: string, without: string, progress: (share: number) => void = () => {}): AuditResult {
   const folders = [deviceEntries(withEvents), deviceEntries(without)] as const;

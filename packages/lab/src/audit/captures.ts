@@ -15,8 +15,8 @@ const MOST_FILES = 10_000;
 const MOST_DEVICES = 2000;
 
 /**
- * Every entry of a folder is one device: a file, or a folder with a file for each version, in the order of their paths. Entries
- * whose name begins with a dot, such as `.DS_Store`, are not devices.
+ * Every entry of a folder is one device: a file, or a folder with a file for each version, in the order of their paths.
+ * Entries whose name begins with a dot, such as `.DS_Store`, are not devices.
  */
 export function deviceEntries(folder: string): string[] {
   const stats = attempt(folder, () => lstatSync(folder));

@@ -21,8 +21,9 @@ export function largestAdvantage(a: readonly number[], b: readonly number[]): nu
 }
 
 /**
- * Kolmogorov and Smirnov's test: the probability that the best threshold has this advantage or a larger one, if a lottery decided
- * which of the numbers are in `a`. Exact, including ties, because it goes through all choices for these very numbers.
+ * Kolmogorov and Smirnov's test: the probability that the best threshold has this advantage or a larger one, if a
+ * lottery decided which of the numbers are in `a`. Exact, including ties, because it goes through all choices for these
+ * very numbers.
  */
 export function chanceOfAdvantage(a: readonly number[], b: readonly number[]): number {
   const sorted = [...a, ...b].sort((x, y) => x - y);
@@ -31,8 +32,8 @@ export function chanceOfAdvantage(a: readonly number[], b: readonly number[]): n
 }
 
 /**
- * The probability that a random path from (0, 0) to (n, m) passes a boundary where i/n and j/m are at least `distance` apart.
- * All paths are equally likely; `reached[j]` is the probability for paths to (i, j).
+ * The probability that a random path from (0, 0) to (n, m) passes a boundary where i/n and j/m are at least `distance`
+ * apart. All paths are equally likely; `reached[j]` is the probability for paths to (i, j).
  */
 function exceedance(n: number, m: number, distance: number, isBoundary: (taken: number) => boolean): number {
   const reached = new Float64Array(m + 1);
@@ -50,7 +51,10 @@ function exceedance(n: number, m: number, distance: number, isBoundary: (taken: 
   return reached[m] as number;
 }
 
-/** The smallest advantage, up to 0.001, that is significant at this level whatever the numbers are; undefined if none is. */
+/**
+ * The smallest advantage, up to 0.001, that is significant at this level whatever the numbers are; undefined if none
+ * is.
+ */
 function convincingAdvantage(n: number, m: number, level: number): number | undefined {
   if (exceedance(n, m, 1, () => true) > level) return undefined;
   let [low, high] = [0, 1];
@@ -63,8 +67,8 @@ function convincingAdvantage(n: number, m: number, level: number): number | unde
 }
 
 /**
- * The smallest true advantage of a threshold, not that in the sample, which is found at this level with this probability. Chance
- * depends on where the threshold is: the least favourable of a few places counts.
+ * The smallest true advantage of a threshold, not that in the sample, which is found at this level with this
+ * probability. Chance depends on where the threshold is: the least favourable of a few places counts.
  */
 export function detectableAdvantage(n: number, m: number, level: number, power: number): number | undefined {
   const convincing = convincingAdvantage(n, m, level);
@@ -81,7 +85,9 @@ export function detectableAdvantage(n: number, m: number, level: number, power: 
   return high;
 }
 
-/** Pr[X/n − Y/m ≥ convincing], where X of n pass with probability share + advantage, and Y of m with probability share. */
+/**
+ * Pr[X/n − Y/m ≥ convincing], where X of n pass with probability share + advantage, and Y of m with probability share.
+ */
 function chanceToConvince(n: number, m: number, share: number, advantage: number, convincing: number): number {
   const passing = cumulative(n, share + advantage);
   const failing = cumulative(m, share);

@@ -4,7 +4,10 @@ const MOST_VERSIONS = 4;
 const BYTE = 255;
 const BITS: readonly number[] = Array.from({ length: 8 }, (_, bit) => 1 << bit);
 
-/** The beginnings of the last versions, and their ends backwards: a byte at a fixed place is at a fixed place in one of these. */
+/**
+ * The beginnings of the last versions, and their ends backwards: a byte at a fixed place is at a fixed place in one of
+ * these.
+ */
 export function stripsOf(versions: readonly Uint8Array[]): Uint8Array[] {
   return versions
     .slice(-MOST_VERSIONS)

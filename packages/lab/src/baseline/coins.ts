@@ -23,8 +23,8 @@ export function createWords(random: Randomness): Coins {
 }
 
 /**
- * Coins that are 1 with probability exactly `probability`: each compares a uniform number with it, digit by digit, all 32
- * at once, until no coin is undecided. A quarter takes two words.
+ * Coins that are 1 with probability exactly `probability`: each compares a uniform number with it, digit by digit, all
+ * 32 at once, until no coin is undecided. A quarter takes two words.
  */
 export function createCoins(words: Coins, probability: number): Coins {
   const digits = digitsOf(probability);

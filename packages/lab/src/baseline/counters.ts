@@ -1,21 +1,22 @@
 /**
  * Counters without cryptography, which Lethe is compared with, and the bounds on their error. `counters.ts` runs them,
- * `coins.ts` flips their coins, `final-count.ts` has the exact distribution of their counts, and `bounds.ts` proves the lower
- * bound. Imports core and `arithmetic`. The experiments `lower-bound` and `total-variation` use it.
+ * `coins.ts` flips their coins, `final-count.ts` has the exact distribution of their counts, and `bounds.ts` proves the
+ * lower bound. Imports core and `arithmetic`. The experiments `lower-bound` and `total-variation` use it.
  */
 import { type Randomness, uniformBelow } from "@lethe/core/randomness";
 import { type Coins, countOnes, createCoins, createWords } from "./coins.ts";
 
 /**
- * Counters that are ε-locally pan-private without cryptography. Between ticks a device stores only what is listed here, in the
- * clear, and sends it at the end. The counters differ in which two streams an intruder must not be able to distinguish:
+ * Counters that are ε-locally pan-private without cryptography. Between ticks a device stores only what is listed here,
+ * in the clear, and sends it at the end. The counters differ in which two streams an intruder must not be able to
+ * distinguish:
  *
  * - `zero-or-one`: no event and one. Each tick adds RR_ε(event) to the state. Two streams differ in one bit.
- * - `at-most-one`: any two streams with one event at most. Two of them differ in two bits, if the event is at another tick. A
- *   tick adds a 1 with probability ½ if the event is there and 1/(e^ε+1) if not: ratios (e^ε+1)/2 and 2e^ε/(e^ε+1), whose
- *   product is e^ε.
- * - `any`: any two streams at all, which may differ in every tick. The device picks a tick beforehand and keeps RR_ε of that
- *   tick only; the count is scaled by T. Its count is right for events that happen at most once.
+ * - `at-most-one`: any two streams with one event at most. Two of them differ in two bits, if the event is at another
+ *   tick. A tick adds a 1 with probability ½ if the event is there and 1/(e^ε+1) if not: ratios (e^ε+1)/2 and
+ *   2e^ε/(e^ε+1), whose product is e^ε.
+ * - `any`: any two streams at all, which may differ in every tick. The device picks a tick beforehand and keeps RR_ε of
+ *   that tick only; the count is scaled by T. Its count is right for events that happen at most once.
  */
 export type Scope = "zero-or-one" | "at-most-one" | "any";
 
@@ -68,7 +69,10 @@ function runningCount(ticks: number, eventAt: number | undefined, idle: Coins, e
   return count + countOnes(idle, ticks - eventAt - 1);
 }
 
-/** A device whose state is the tick that it picked, which says nothing about events, and after that tick one randomized bit. */
+/**
+ * A device whose state is the tick that it picked, which says nothing about events, and after that tick one randomized
+ * bit.
+ */
 function sampledTick(
   ticks: number,
   eventAt: number | undefined,

@@ -1,6 +1,7 @@
 /**
- * The last state of a pan-private counter without cryptography: a count of T randomized bits, of which all stand for "no event",
- * or all but one. Whatever else such a counter keeps, its output is a function of this count [paper, lem:tv_small].
+ * The last state of a pan-private counter without cryptography: a count of T randomized bits, of which all stand for
+ * "no event", or all but one. Whatever else such a counter keeps, its output is a function of this count [paper,
+ * lem:tv_small].
  */
 export interface FinalCount {
   /** Bin(T, p): Pr[count = m] for m from 0 to T. */
@@ -20,7 +21,10 @@ export function totalVariationOf({ without, withEvent }: FinalCount): number {
   return compensatedSum(without.map((mass, m) => Math.abs(mass - (withEvent[m] as number)))) / 2;
 }
 
-/** By ratios of neighbours from the most likely count outwards, then normalised: no factorials, and no logarithms to round. */
+/**
+ * By ratios of neighbours from the most likely count outwards, then normalised: no factorials, and no logarithms to
+ * round.
+ */
 function binomial(n: number, p: number): Float64Array {
   const mode = Math.min(n, Math.floor((n + 1) * p));
   const odds = p / (1 - p);

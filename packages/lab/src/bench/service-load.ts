@@ -75,7 +75,9 @@ export function loadOf(devices: readonly Enrolled[], bytes: number): Omit<Load, 
   return { connections: CONNECTIONS, requests, bytes, header };
 }
 
-/** Sends a load from another process; how many requests per second it sent. Rejects if one was not answered with 201. */
+/**
+ * Sends a load from another process; how many requests per second it sent. Rejects if one was not answered with 201.
+ */
 export function run(load: Load): Promise<number> {
   return new Promise((resolve, reject) => {
     const client = fork(new URL("./load-client.js", import.meta.url), { serialization: "advanced" });

@@ -16,7 +16,10 @@ import { type Measurement, microseconds } from "./stopwatch.ts";
 
 const random = randomnessFrom(globalThis.crypto);
 
-/** Uploads to the whole service, commit before answer, beside the bare parts that bound them, in turn; of each the median round. */
+/**
+ * Uploads to the whole service, which commits before it answers, beside the bare parts that bound it. Medians over the
+ * rounds.
+ */
 export async function benchService(
   { uploads: each, rounds: count, warmUp }: LoadSize,
   report: (row: Measurement) => void,
@@ -44,7 +47,7 @@ export async function benchService(
       const middle = (of: (round: Round) => number): number => median(rounds.map(of));
       await insert.close();
       report({
-        name: `bare node:http, ${bytes} bytes a body, nothing stored`,
+        name: `bare node:http, ${bytes} bytes per body, nothing stored`,
         value: middle(({ http }) => http),
         unit: "1/s",
       });
@@ -82,7 +85,7 @@ export async function benchService(
   }
 }
 
-/** Everything a second. */
+/** Rates per second. */
 interface Round {
   readonly http: number;
   readonly inserts: number;
@@ -107,7 +110,7 @@ async function bareHttp(load: Load): Promise<number> {
   }
 }
 
-/** What the mathematics alone takes; the reports are as random as those that were uploaded. */
+/** How many reports per second the mathematics alone opens; the reports are as random as those that were uploaded. */
 function bareOpening(layout: TaskLayout): number {
   const [part] = layout as [LayoutPart];
   const master = secret(crypto.getRandomValues(new Uint8Array(32)));
@@ -118,7 +121,7 @@ function bareOpening(layout: TaskLayout): number {
   return 1e6 / microseconds(open);
 }
 
-/** Nothing but rows, into a table like the service's own, bytes as they are. */
+/** Inserts rows into a table like the service's own, bytes as they are, and nothing else. */
 async function bareInserts(
   folder: string,
   bytes: number,
@@ -138,7 +141,7 @@ async function bareInserts(
   const body = crypto.getRandomValues(new Uint8Array(bytes));
   return {
     run: async () => {
-      // What is left over from the round before is not to be written out while others are measured.
+      // Leftovers of the round before must not be written out while others are measured.
       await database.exec("CHECKPOINT");
       const start = performance.now();
       for (let batch = 0; batch < count / rows; batch++) {

@@ -21,7 +21,10 @@ export type ServiceProcessOptions = Pick<
   "role" | "data" | "databaseUrl" | "keyFile" | "peer" | "threads" | "keysAhead"
 >;
 
-/** The service in another process, with no limits on enrolment, so that it does not share a processor with those who load it. */
+/**
+ * The service in another process, with no limits on enrolment, so that it does not share a processor with those who
+ * load it.
+ */
 export async function startService(options: ServiceProcessOptions): Promise<ServiceProcess> {
   const child = fork(new URL("./service-process.js", import.meta.url), {
     stdio: ["ignore", "ignore", "ignore", "ipc"],

@@ -40,7 +40,9 @@ function taskOf(metrics: number): Task {
   };
 }
 
-/** How many reports leader and helper verify and count in a second, each a process of its own, and what passes between them. */
+/**
+ * How many reports a leader and a helper, two processes, verify and count per second, and how many bytes they exchange.
+ */
 export async function benchTwoServerLoad(
   reports: Readonly<Record<1 | 20, number>>,
   report: (row: Measurement) => void,
@@ -53,7 +55,7 @@ export async function benchTwoServerLoad(
       counted += reports[metrics];
       const name = `two servers, ${metrics} counter${metrics === 1 ? "" : "s"}`;
       report({ name: `${name}: reports verified and counted, by both`, value: perSecond, unit: "1/s" });
-      report({ name: `${name}: between the servers, a report`, value: bytes, unit: "bytes" });
+      report({ name: `${name}: between the servers, per report`, value: bytes, unit: "bytes" });
     }
   } finally {
     await pair.close();
@@ -63,12 +65,12 @@ export async function benchTwoServerLoad(
 interface Pair {
   readonly leader: ServiceProcess;
   readonly helper: ServiceProcess;
-  /** Between them, either way, so far. */
+  /** Bytes between them so far, in both directions. */
   bytes(): number;
   close(): Promise<void>;
 }
 
-/** Each with one thread that opens, as each would have a machine of its own. */
+/** Each with one thread that opens reports, because in production each has its own machine. */
 async function startPair(keysAhead: number): Promise<Pair> {
   const folder = mkdtempSync(join(tmpdir(), "lethe-bench-"));
   const place = (name: string) => ({ data: join(folder, name), keyFile: join(folder, `${name}.keys`) });
@@ -116,7 +118,7 @@ async function measure(
   return { perSecond, bytes: (bytes() - before) / count };
 }
 
-/** Passes connections on and counts what goes either way. */
+/** Forwards connections and counts the bytes in both directions. */
 async function startLink(to: number): Promise<{ port: number; bytes(): number; close(): void }> {
   let bytes = 0;
   const server: Server = createServer((socket) => {
@@ -151,7 +153,7 @@ async function post(url: string, body: unknown): Promise<string> {
   return text;
 }
 
-/** Of a device on which everything happened. */
+/** The report of a device on which everything happened. */
 async function reportOf(
   manifest: Manifest,
   hash: Uint8Array,

@@ -1,10 +1,16 @@
+/**
+ * The demonstration behind `lethe demo`: a service and devices with the SDK, over HTTP, and what happened beside what
+ * was released. `demo.ts` runs one server in this process, `two-servers.ts` runs a leader and a helper as processes,
+ * `result.ts` is what both return. Imports core, the SDK, the service, the analyst's client, `fleet`, `parallel` and
+ * `processes`.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTask, fetchRelease, fetchWindow } from "@lethe/analyst";
 import type { LetheError } from "@lethe/core/error";
-import type { Release, Task } from "@lethe/core/message";
+import { beginningOf, nextTick, type Release, type Task, windowAt } from "@lethe/core/message";
 import { type Lethe, openLethe } from "@lethe/device";
 import { openService, type Service } from "@lethe/server";
 import { pino } from "pino";
@@ -18,7 +24,9 @@ export { openTwoServerDemo, type TwoServerDemoOptions } from "./two-servers.ts";
 
 const DEVICES = 200;
 const MINIMUM_DEVICES = 100;
-/** Schemes and page hides are those that a task gets by itself. With ElGamal a write takes about 20 ms, so ticks are few and long. */
+/**
+ * Schemes and page hides are the defaults of a task. With ElGamal a write takes about 20 ms, so ticks are few and long.
+ */
 const TASK: Task = {
   version: 1,
   task: "editor-health",
@@ -33,21 +41,24 @@ const TASK: Task = {
     { name: "tabs.opened", statistic: "mean", limit: 10, sigma: 2 },
   ],
 };
-/** So often in a tick something may happen. */
+/** How many times per tick an event may happen. */
 const CHANCES = 4;
-/** How likely it is each time. */
+/** The probability of an event each time. */
 const RATES: Readonly<Record<string, number>> = { "export.failed": 0.02, "export.clicks": 0.08, "tabs.opened": 0.2 };
 const AT_ONCE = 16;
 const MOST_WAIT_MS = 60_000;
 const TOKEN = crypto.randomUUID();
 
-/** The embedded service and a few hundred devices, each with the SDK, over HTTP. */
+/**
+ * Starts the service with the embedded database. Each window runs a few hundred devices, each with the SDK, over HTTP,
+ * by a simulated clock.
+ */
 export async function openDemo({ devices = DEVICES }: { readonly devices?: number } = {}): Promise<Demo> {
   const folder = mkdtempSync(join(tmpdir(), "lethe-demo-"));
-  const length = 1000 * TASK.ticks * TASK.tickSeconds;
   // The first whole window from now on.
-  let now = (Math.floor(Date.now() / length) + 1) * length;
+  let now = 1000 * beginningOf(TASK, windowAt(TASK, Date.now() / 1000) + 1);
   const clock = (): number => now;
+  const windowNow = (): number => windowAt(TASK, now / 1000);
   const service = await openService({
     data: join(folder, "data"),
     keyFile: join(folder, "keys"),
@@ -61,13 +72,13 @@ export async function openDemo({ devices = DEVICES }: { readonly devices?: numbe
   const problems: LetheError[] = [];
   const fleet: Lethe[] = [];
 
-  /** Time goes on, and every device notices. */
+  /** Moves the clock, and lets every device do what is due. */
   async function advance(milliseconds: number): Promise<void> {
     now += milliseconds;
     await inParallel(fleet.length, (i) => (fleet[i] as Lethe).sendPending(), AT_ONCE);
   }
 
-  /** Enrolled and counting, all of them; the service makes keys as fast as it can. */
+  /** Waits until all devices have enrolled and count; the service makes keys as fast as it can. */
   async function allCount(): Promise<void> {
     const since = Date.now();
     while (fleet.some((lethe) => lethe.inspect().memory.length === 0)) {
@@ -87,19 +98,12 @@ export async function openDemo({ devices = DEVICES }: { readonly devices?: numbe
       progress(i / steps);
     }
     await allCount();
-    const window = Math.floor(now / length);
+    const window = windowNow();
     const counts = fleet.map(() => new Map<string, number>());
-    while (Math.floor(now / length) === window) {
-      for (const [i, lethe] of fleet.entries()) {
-        for (const { name } of TASK.metrics) {
-          const events = Array.from({ length: CHANCES }, () => happens(RATES[name] ?? 0)).filter(Boolean).length;
-          if (events > 0) lethe.record(name, events);
-          counts[i]?.set(name, (counts[i]?.get(name) ?? 0) + events);
-        }
-      }
-      const tick = 1000 * TASK.tickSeconds;
-      await advance(tick - (now % tick));
-      progress((devices + (now % length || length) / tick) / steps);
+    while (windowNow() === window) {
+      recordEvents(fleet, counts);
+      await advance(1000 * nextTick(TASK, now / 1000) - now);
+      progress((devices + (now / 1000 - beginningOf(TASK, window)) / TASK.tickSeconds) / steps);
     }
     await allReported(service, window, devices, () => advance(2000));
     now += 1000 * TASK.graceSeconds;
@@ -122,7 +126,18 @@ export async function openDemo({ devices = DEVICES }: { readonly devices?: numbe
   };
 }
 
-/** A request that a busy machine did not answer in time is made again. */
+/** Lets events happen on every device, and adds them to its counts. */
+function recordEvents(fleet: readonly Lethe[], counts: readonly Map<string, number>[]): void {
+  for (const [i, lethe] of fleet.entries()) {
+    for (const { name } of TASK.metrics) {
+      const events = Array.from({ length: CHANCES }, () => happens(RATES[name] ?? 0)).filter(Boolean).length;
+      if (events > 0) lethe.record(name, events);
+      counts[i]?.set(name, (counts[i]?.get(name) ?? 0) + events);
+    }
+  }
+}
+
+/** Waits until all devices have reported. `again` repeats requests that a busy machine did not answer in time. */
 async function allReported(
   { url }: Service,
   window: number,
@@ -137,7 +152,7 @@ async function allReported(
   }
 }
 
-/** Waits for it; the time of grace is over. */
+/** Waits for the release of a window whose grace is over. */
 async function releaseOf({ url }: Service, window: number): Promise<Release> {
   for (let tries = 0; tries < MOST_WAIT_MS / 100; tries++) {
     const release = await fetchRelease(url, TASK.task, window);

@@ -1,11 +1,11 @@
-import type { Release, Task } from "@lethe/core/message";
+import { figuresOf, type Release, type Task } from "@lethe/core/message";
 import type { Truth } from "../fleet/truth.ts";
 
-/** One figure: a metric, or one bucket of it. */
+/** One figure, of a metric or of one of its buckets: what happened, and what was released. */
 export interface DemoRow {
   readonly name: string;
   readonly statistic: Task["metrics"][number]["statistic"];
-  /** Of a histogram: "0", "2–4", "5+". */
+  /** The bucket of a histogram: "0", "2–4", "5+". */
   readonly bucket?: string;
   readonly truth: number;
   readonly estimate: number;
@@ -13,29 +13,31 @@ export interface DemoRow {
   readonly interval: readonly [number, number];
 }
 
+/** One window of a demonstration. */
 export interface DemoResult {
   readonly window: number;
   readonly devices: number;
   readonly received: number;
   readonly metrics: readonly DemoRow[];
-  /** What a device pays for each metric; for Gaussian noise at δ = 10⁻⁶. */
+  /** The ε that each metric costs a device; for Gaussian noise, at δ = 10⁻⁶. */
   readonly localEpsilon: Readonly<Record<string, number>>;
   readonly seconds: number;
 }
 
-/** A service with its devices. */
+/** A running service and its devices. */
 export interface Demo {
-  /** Where the service is, as long as the demo is open; of two servers the leader, then the helper. */
+  /** The address of the service while the demo is open; with two servers, the leader's, then the helper's. */
   readonly urls: readonly string[];
   readonly task: string;
   readonly devices: number;
   readonly ticks: number;
-  /** Lives through one window and waits for its release. */
+  /** Runs all devices through one window and waits for its release. */
   runWindow(progress?: (share: number) => void): Promise<DemoResult>;
+  /** Ends the service and removes what it stored. */
   close(): Promise<void>;
 }
 
-/** What a release tells, beside what happened; `started` is of `performance.now`. */
+/** Puts a release beside what happened; `started` is a time of `performance.now`. */
 export function resultOf(
   { window, received, metrics }: Release,
   truths: readonly Truth[],
@@ -54,7 +56,7 @@ export function resultOf(
 function rowsOf(metrics: Release["metrics"], truths: readonly Truth[]): DemoRow[] {
   return truths.flatMap(({ name, bucket, truth }) => {
     const metric = metrics.find((each) => each.name === name);
-    const figure = metric?.statistic === "histogram" ? metric.buckets.find((each) => each.bucket === bucket) : metric;
+    const figure = metric && figuresOf(metric).find(({ label }) => label === bucket)?.figure;
     if (!metric || !figure) return [];
     const { estimate, standardError, interval } = figure;
     const place = { name, statistic: metric.statistic, ...(bucket !== undefined && { bucket }) };

@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Release, Task } from "@lethe/core/message";
 import { runFleet } from "../fleet/fleet.ts";
+import { freePort } from "../processes/free-port.ts";
 import { createLetheProcesses, type LetheProcesses } from "../processes/lethe-process.ts";
 import { type Demo, type DemoResult, resultOf } from "./result.ts";
 
+/** How a demonstration with two servers runs. */
 export interface TwoServerDemoOptions {
-  /** The file of the command `lethe`, of which leader, helper and analyst are processes. */
+  /** The file of the command `lethe`: leader, helper and analyst are processes of it. */
   readonly command: string;
   readonly devices?: number;
   /** Ends all processes at once, also while they start. */
@@ -19,7 +19,7 @@ export interface TwoServerDemoOptions {
 
 const DEVICES = 40;
 const MINIMUM_DEVICES = 10;
-/** Every write of a device encrypts eleven shared bits anew, which takes tens of milliseconds. */
+/** Every write of a device encrypts eleven shared bits again, which takes tens of milliseconds. */
 const TASK: Task = {
   version: 1,
   task: "editor-health",
@@ -37,10 +37,13 @@ const TASK: Task = {
     { name: "tabs.opened", statistic: "mean", limit: 3, sigma: 1 },
   ],
 };
-/** How likely an event is in a tick. */
+/** The probability of an event in a tick. */
 const RATE = 0.2;
 
-/** Leader and helper as processes with stores, keys and tokens of their own, and some dozens of devices, each with the SDK, over HTTP. */
+/**
+ * Starts leader and helper as processes, each with its own store, keys and token. Each window runs some dozens of
+ * devices, each with the SDK, over HTTP.
+ */
 export async function openTwoServerDemo({ command, devices = DEVICES, signal }: TwoServerDemoOptions): Promise<Demo> {
   const folder = mkdtempSync(join(tmpdir(), "lethe-demo-"));
   const processes = createLetheProcesses(command);
@@ -76,7 +79,7 @@ async function runWindow(
   const keys = { operatorKey: leader.key, helperKey: helper.key };
   const { window, truth } = await runFleet({ server: leader.url, task, devices, rate: RATE, ...keys }, progress);
   await processes.run(leader.env, "task", "close", task, `${window}`, "--server", leader.url);
-  // An analyst, who is neither of the two.
+  // An analyst is neither of the two operators.
   const release = await processes.run(
     {},
     ...["collect", "--task", task, "--window", `${window}`, "--wait", "--json"],
@@ -98,7 +101,10 @@ interface Pair {
   readonly helper: Operator;
 }
 
-/** As two operators would: each knows the other's key, and both one secret; the helper's agrees to the task, the leader's makes it. */
+/**
+ * Sets the two servers up as two operators would. Each knows the other's key, and both know one secret; the helper's
+ * operator agrees to the task, the leader's operator creates it.
+ */
 async function startPair(processes: LetheProcesses, folder: string, devices: number): Promise<Pair> {
   const secret = randomBytes(32).toString("base64url");
   const envOf = (role: string): Operator["env"] => ({ LETHE_DATA: join(folder, role), LETHE_PEER_SECRET: secret });
@@ -110,7 +116,7 @@ async function startPair(processes: LetheProcesses, folder: string, devices: num
 
   const serve = (role: keyof typeof env, ...args: string[]): Promise<string> =>
     processes.serve(env[role], "--role", role, "--threads", "1", ...args);
-  // Both at once: most of the time goes into making their databases.
+  // Both at once: most of the time goes into creating their databases.
   const port = await freePort();
   const [leader, helper] = await Promise.all([
     serve(
@@ -126,14 +132,4 @@ async function startPair(processes: LetheProcesses, folder: string, devices: num
     leader: { env: env.leader, key: leaderKey, url: leader },
     helper: { env: env.helper, key: helperKey, url: helper },
   };
-}
-
-/** One that nobody listens at now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

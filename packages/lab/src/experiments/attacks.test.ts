@@ -31,7 +31,7 @@ describe("the four attacks", async () => {
   });
 
   it("do not with it: hardly ever are both twins guessed right", () => {
-    // Each bound is passed with probability 1e-6 at most. Twins' sums lie on both sides of the threshold with probability 0.046.
+    // Each bound is passed with probability 1e-6 at most. Twins' sums are on both sides of the threshold with probability 0.046.
     expect(replay.withDefence.bothRight).toBeLessThan(11);
     // Both are right if the noise on the count is 0: 0.025.
     expect(oracle.withDefence.bothRight).toBeLessThan(16);
@@ -101,7 +101,7 @@ describe("an attack", () => {
     const finding = { ...(await sayingOf(knows, blind, 300)), withDefence: await score(leaks, true, 570, random) };
     expect(isAsClaimed(finding)).toBe(true);
     const { reading } = describeAttacks([finding]);
-    expect(reading).toContain("key averaging was right about both in 19 and wrong about both in 0 of 570");
+    expect(reading).toContain("Of 570 pairs, key averaging was right about both twins in 19 and wrong about both in 0");
     expect(reading).toContain("seen to be better than a coin (key averaging)");
   });
 

@@ -17,8 +17,9 @@ export interface AttackFinding extends Pick<Attack, "name" | "defence"> {
 }
 
 /**
- * With these numbers, chance alone takes a figure out of the bounds below in fewer than one run in 10,000. The noise on the number
- * of invalid reports leaves the validity oracle at 51.25%, and a victim's own answer sometimes makes twins differ.
+ * With these numbers, chance alone takes a figure out of the bounds below in fewer than one run in 10,000. The noise on
+ * the number of invalid reports leaves the validity oracle at 51.25%, and a victim's own answer sometimes makes twins
+ * differ.
  */
 const FULL_SIZE: AttacksSize = {
   "replay amplification": { withoutDefence: 150, withDefence: 400 },
@@ -28,8 +29,9 @@ const FULL_SIZE: AttacksSize = {
 };
 
 /**
- * Our claim: without its defence an attack is right at least this often. With it, the interval for independent trials holds 50%
- * and ends below `MOST_WITH`. Pairs of twins show more: the small advantage that noise leaves, which the reading reports.
+ * Our claim: without its defence an attack is right at least this often. With it, the interval for independent trials
+ * holds 50% and ends below `MOST_WITH`. Pairs of twins show more: the small advantage that noise leaves, which the
+ * reading reports.
  */
 const LEAST_WITHOUT = 0.99;
 const MOST_WITH = 0.56;
@@ -116,15 +118,15 @@ function readPairs(findings: readonly AttackFinding[]): string {
   }
   const each = apart.map(
     ({ name, withDefence: { bothRight, bothWrong, trials } }) =>
-      `${name} was right about both in ${bothRight} and wrong about both in ${bothWrong} of ${trials / 2}`,
+      `Of ${whole(trials / 2)} pairs, ${name} was right about both twins in ${bothRight} and wrong about both in ${bothWrong}.`,
   );
-  const others = apart.length < findings.length ? "; the other attackers said the same of both twins in all pairs" : "";
+  const others = apart.length < findings.length ? " The other attackers said the same of both twins in all pairs." : "";
   const seen = apart.filter(({ withDefence }) => isBetterInPairs(withDefence)).map(({ name }) => name);
   const verdict =
     seen.length === 0
       ? "By these pairs no attacker is seen to be better than a coin, although the noise of a defence leaves a small advantage."
       : `By these pairs an attacker is seen to be better than a coin (${seen.join(", ")}). That is the advantage that noise leaves, of a defence or of the victim's own answer; where there is no noise it would be a leak.`;
-  return `Behind the defences there were ${whole(pairs)} pairs of twins: ${each.join("; ")}${others}. ${verdict}`;
+  return `Behind the defences there were ${whole(pairs)} pairs of twins. ${each.join(" ")}${others} ${verdict}`;
 }
 
 /** Whether such a share of the pairs guessed apart is right that coins reach it in at most one run of 200. */

@@ -23,8 +23,8 @@ export interface Finding {
   readonly json: object;
   readonly tables: readonly Table[];
   /**
-   * What the figures say, and what they do not, in one paragraph of Markdown. It is made from the figures, so it never claims
-   * more than they show.
+   * What the figures say, and what they do not, in one paragraph of Markdown. It is made from the figures, so it never
+   * claims more than they show.
    */
   readonly reading: string;
   readonly svg: string;

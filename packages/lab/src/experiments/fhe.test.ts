@@ -2,7 +2,10 @@ import { seededRandomnessForTests } from "@lethe/core/randomness";
 import { beforeAll, describe, expect, it } from "vitest";
 import { describeFhe, type FheResult, type FheRow, fhe, runFhe } from "./fhe.ts";
 
-/** Keys far too small to protect anything, so that TFHE is 25 times faster than it should be; what holds here holds all the more. */
+/**
+ * Keys far too small to protect anything, so that TFHE is 25 times faster than it should be; what holds here holds all
+ * the more.
+ */
 describe("fhe", () => {
   let result: FheResult;
   beforeAll(async () => {

@@ -157,24 +157,26 @@ function fhePlot({ rows }: FheResult): Plot {
 }
 
 const ABOUT = wrapMarkdown(`
-There is a generic way to make *any* counter pan-private: encrypt the device's state with **fully homomorphic encryption** and compute
-on the ciphertext from then on. The paper mentions it and calls it overkill: "FHE schemes incur a large space and time overhead". It
-gives no figures. Here are some.
+There is a generic way to make *any* counter pan-private: encrypt the device's state with **fully homomorphic
+encryption** and compute on the ciphertext from then on. The paper mentions it and calls it overkill: "FHE schemes incur
+a large space and time overhead". It gives no figures. Here are some.
 
-The generic route runs on [TFHE-rs](https://github.com/zama-ai/tfhe-rs), as npm has it (\`node-tfhe\`, WebAssembly). The state is one
-encrypted bit: has it happened? In every tick, event or not, the device encrypts the tick's bit under the server's public key and ORs
-it into the state. It must not use the bit in the clear: an OR gate draws no randomness, so an intruder who sees the state before and
-after simply tries both values. Each gate ends in a bootstrapping, which makes the noise small again, so the number of ticks has no
-limit. For this a device must hold the public key and the evaluation key, here in its compressed form.
+The generic route runs on [TFHE-rs](https://github.com/zama-ai/tfhe-rs), as npm has it (\`node-tfhe\`, WebAssembly). The
+state is one encrypted bit: has it happened? In every tick, event or not, the device encrypts the tick's bit under the
+server's public key and ORs it into the state. It must not use the bit in the clear: an OR gate draws no randomness, so
+an intruder who sees the state before and after simply tries both values. Each gate ends in a bootstrapping, which makes
+the noise small again, so the number of ticks has no limit. For this a device must hold the public key and the
+evaluation key, here in its compressed form.
 
-\`node-tfhe\` is made for clients: it makes keys, encrypts and decrypts, but has no gates. So the OR gate is ours, in TypeScript, on the
-library's own keys and ciphertexts, and the library decrypts the result. The other row, a number of eight bits, runs on the library
-alone and therefore stops short. The event is encrypted and bootstrapped to the key under which one would compute. The addition, several
-bootstrappings more, is left out, so the time is a lower bound.
+\`node-tfhe\` is made for clients: it makes keys, encrypts and decrypts, but has no gates. So the OR gate is ours, in
+TypeScript, on the library's own keys and ciphertexts, and the library decrypts the result. The other row, a number of
+eight bits, runs on the library alone and therefore stops short. The event is encrypted and bootstrapped to the key
+under which one would compute. The addition, several bootstrappings more, is left out, so the time is a lower bound.
 
-Lethe's rows are the counters that devices run. An update is a tick with an event and a write. Pan-privacy asks for this in every
-system here: fresh randomness in everything that is stored. All systems are measured in the same run, so that a slow machine is slow
-for all of them. Lethe's counters can do far less than TFHE's, of course. That is the point: counting needs no more.
+Lethe's rows are the counters that devices run. An update is a tick with an event and a write. Pan-privacy asks for this
+in every system here: fresh randomness in everything that is stored. All systems are measured in the same run, so that a
+slow machine is slow for all of them. Lethe's counters can do far less than TFHE's, of course. That is the point:
+counting needs no more.
 `);
 
 /** Tables, picture and reading from the figures. */

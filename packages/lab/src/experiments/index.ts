@@ -1,8 +1,8 @@
 /**
- * The experiments behind `lethe lab` and docs/lab: each tests one claim, and turns its figures into a page. An experiment is a
- * file here (what is claimed, at which size it runs, what its figures mean); what it runs is in the folder of its subject:
- * `attacks`, `baseline`, `fhe`, `intrusion`, `pke`, `utility`. This folder may import all of those, `plot`, `simulate` and
- * `randomness`; nothing imports it but the command line. Start with `experiment.ts`.
+ * The experiments behind `lethe lab` and docs/lab: each tests one claim, and turns its figures into a page. An
+ * experiment is a file here (what is claimed, at which size it runs, what its figures mean); what it runs is in the
+ * folder of its subject: `attacks`, `baseline`, `fhe`, `intrusion`, `pke`, `utility`. This folder may import all of
+ * those, `plot`, `simulate` and `randomness`; nothing imports it but the command line. Start with `experiment.ts`.
  */
 import type { Experiment } from "./experiment.ts";
 

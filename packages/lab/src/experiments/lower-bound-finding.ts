@@ -77,7 +77,7 @@ function slopeTable({ fits }: LowerBoundResult): Table {
   };
 }
 
-/** No counter need be worse than the constant answer "half of them". */
+/** No counter need be worse than a constant answer, n/2. */
 function capped({ devices }: LowerBoundPoint, error: number): number {
   return Math.min(error, devices / 2);
 }

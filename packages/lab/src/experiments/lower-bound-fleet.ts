@@ -4,8 +4,8 @@ import { bytesFrom } from "../randomness/bytes-from.ts";
 import { oneServer } from "../simulate/servers.ts";
 
 /**
- * Windows of real Lethe devices. The slots of a ledger are independent counters with independent coins, so a fleet of a few
- * devices with a thousand metrics is a thousand independent fleets that count one event each.
+ * Windows of real Lethe devices. The slots of a ledger are independent counters with independent coins, so a fleet of a
+ * few devices with a thousand metrics is a thousand independent fleets that count one event each.
  */
 export interface LedgerFleets {
   readonly ticks: number;

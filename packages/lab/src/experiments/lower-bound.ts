@@ -11,8 +11,8 @@ import { ONE_IN, runLedgers } from "./lower-bound-fleet.ts";
 import { wrapMarkdown } from "./wrap-markdown.ts";
 
 /**
- * ln 3 = 1.09861…, rounded up. A ledger in Z_4 attains ln 3 exactly, and so do coins that are wrong once in four times. So all
- * counters are compared at the very same ε, and coins are cheap.
+ * ln 3 = 1.09861…, rounded up. A ledger in Z_4 attains ln 3 exactly, and so do coins that are wrong once in four times.
+ * So all counters are compared at the very same ε, and coins are cheap.
  */
 const ASKED_EPSILON = 1.0987;
 const FLIP = 0.25;
@@ -172,40 +172,42 @@ function createProgress({ ticks, lethe }: LowerBoundSize, progress: (share: numb
 /** How the error grows with the window: counters without cryptography, and Lethe. */
 export const lowerBound: Experiment = {
   about: wrapMarkdown(`
-To hide events from anyone who opens the device, one could do without encryption: randomize every tick by itself, as it happens, and
-keep only the sum. The paper proves that this has a price. Take any counter whose stored state is differentially private in the
-information-theoretic sense, and let it count on how many of n devices something happened in T ticks. Its error is at least of the order
-of √(nT·e^ε)/(e^ε−1) (thm:main_lb, for T ≥ 16e^ε). Randomized response without that protection has an error of √(n·e^ε)/(e^ε−1). The gap
-is **√T**, and it is the reason why Lethe encrypts. Lethe claims to have no gap at all: its error is that of randomized response, however
-long the window is.
+To hide events from anyone who opens the device, one could do without encryption: randomize every tick by itself, as it
+happens, and keep only the sum. The paper proves that this has a price. Take any counter whose stored state is
+differentially private in the information-theoretic sense, and let it count on how many of n devices something happened
+in T ticks. Its error is at least of the order of √(nT·e^ε)/(e^ε−1) (thm:main_lb, for T ≥ 16e^ε). Randomized response
+without that protection has an error of √(n·e^ε)/(e^ε−1). The gap is **√T**, and it is the reason why Lethe encrypts.
+Lethe claims to have no gap at all: its error is that of randomized response, however long the window is.
 
-Everything here is run, not only computed. **Without cryptography**, a device's state is a running count in the clear. Its accuracy
-depends on which two streams an intruder must not tell apart:
+Everything here is run, not only computed. **Without cryptography**, a device's state is a running count in the clear.
+Its accuracy depends on which two streams an intruder must not tell apart:
 
 - *No event or one*: every tick adds a randomized bit that is right with probability e^ε/(e^ε+1).
-- *Any two streams with at most one event*: these may differ in two ticks. A tick with the event adds a 1 with probability ½, a tick
-without it with probability 1/(e^ε+1), and the error is twice as large.
-- *Any two streams at all*: the device picks one tick beforehand and keeps a randomized bit of that tick. The count is scaled by T, so
-the error grows like T.
+- *Any two streams with at most one event*: these may differ in two ticks. A tick with the event adds a 1 with
+probability ½, a tick without it with probability 1/(e^ε+1), and the error is twice as large.
+- *Any two streams at all*: the device picks one tick beforehand and keeps a randomized bit of that tick. The count is
+scaled by T, so the error grows like T.
 
-The paper's √T applies to the first two. The slope called \`informationTheoretic\` is that of the first, the best. **Lethe** is the real
-ledger: keys, a write in each tick, a sealed report, opened by the server. Its slots are independent counters, so a fleet of a few
-devices with many metrics gives many independent counts. The answers of different devices are independent, too. So the errors of these
-few devices are multiplied by the square root of how many times more devices the other counters have. **Plain randomized response** is a
-device that keeps the bit in the clear.
+The paper's √T applies to the first two. The slope called \`informationTheoretic\` is that of the first, the best.
+**Lethe** is the real ledger: keys, a write in each tick, a sealed report, opened by the server. Its slots are
+independent counters, so a fleet of a few devices with many metrics gives many independent counts. The answers of
+different devices are independent, too. So the errors of these few devices are multiplied by the square root of how many
+times more devices the other counters have. **Plain randomized response** is a device that keeps the bit in the clear.
 
-Two lower bounds are drawn beside them. The paper leaves the constant of its bound open. It is drawn with 1, and cut at n/2, because
-always answering "half of them" is never worse than that (the paper forgets this minimum). The other bound has all its constants, by
-van Trees' inequality. Suppose that the event happens with an unknown probability θ, and that a final count holds Fisher information Ī
-about θ on average. Then the root of the mean square error is at least n/√(n·Ī + 4π²) − √n/2. This error is an average over θ, so the
-bound holds for some θ, not for every one. Here θ is one in ten. The errors of the first counter and of Lethe are the same for every θ,
-so they may be compared with the bound. The proof is in \`packages/lab/src/baseline/bounds.ts\`.
+Two lower bounds are drawn beside them. The paper leaves the constant of its bound open. It is drawn with 1, and cut at
+n/2, because always answering "half of them" is never worse than that (the paper forgets this minimum). The other bound
+has all its constants, by van Trees' inequality. Suppose that the event happens with an unknown probability θ, and that
+a final count holds Fisher information Ī about θ on average. Then the root of the mean square error is at least n/√(n·Ī
++ 4π²) − √n/2. This error is an average over θ, so the bound holds for some θ, not for every one. Here θ is one in ten.
+The errors of the first counter and of Lethe are the same for every θ, so they may be compared with the bound. The proof
+is in \`packages/lab/src/baseline/bounds.ts\`.
 
-One device in ten has the event, once, at a random tick. All counters run at ε = ln 3: one bit in four is reported wrongly. The event's
-tick must be random. If it were known, the randomized bit of that one tick would reveal as much as if there were no other ticks, and the
-paper's statement about *two fixed* streams (thm:lower_bound) does not follow from its lemma. What the paper says about errors stands.
-Slopes are fitted to the logarithms of error and T. With ${whole(FULL.devices)} devices, the points of the first two counters stay below
-n/2. Those of the third are fitted as measured, and cut in the picture only.
+One device in ten has the event, once, at a random tick. All counters run at ε = ln 3: one bit in four is reported
+wrongly. The event's tick must be random. If it were known, the randomized bit of that one tick would reveal as much as
+if there were no other ticks, and the paper's statement about *two fixed* streams (thm:lower_bound) does not follow from
+its lemma. What the paper says about errors stands. Slopes are fitted to the logarithms of error and T. With
+${whole(FULL.devices)} devices, the points of the first two counters stay below n/2. Those of the third are fitted as
+measured, and cut in the picture only.
 `),
   run: async (surroundings) => describeLowerBound(await runLowerBound(FULL, surroundings)),
 };

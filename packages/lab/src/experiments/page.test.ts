@@ -53,7 +53,10 @@ function lowerBoundResult(): LowerBoundResult {
   return { epsilon, size, letheRuns: lethe.runs, points, fits: Object.fromEntries(fits) };
 }
 
-/** After a change of text or pictures, `npx vitest run packages/lab/src/experiments/page.test.ts -u` writes them again, from the same figures. */
+/**
+ * After a change of text or pictures, `npx vitest run packages/lab/src/experiments/page.test.ts -u` writes them again,
+ * from the same figures.
+ */
 describe("docs/lab", () => {
   it.each([...EXPERIMENTS])("%s: page and picture are what is made of its figures today", async (name, entry) => {
     const finding = FINDINGS[name]?.();

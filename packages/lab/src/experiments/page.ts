@@ -1,7 +1,9 @@
 import type { Experiment, Finding, Table } from "./experiment.ts";
 import { wrapMarkdown } from "./wrap-markdown.ts";
 
-/** A page about one experiment, in Markdown. Its picture and its figures are in the same folder, under the same name. */
+/**
+ * A page about one experiment, in Markdown. Its picture and its figures are in the same folder, under the same name.
+ */
 export function renderPage(name: string, title: string, { about }: Experiment, { tables, reading }: Finding): string {
   return [
     `# ${title}`,

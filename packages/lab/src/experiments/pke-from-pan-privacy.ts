@@ -123,34 +123,38 @@ function runSmallSpace(
 }
 
 const ABOUT = wrapMarkdown(`
-A device that counts with Lethe stores a ciphertext, and a public key to make it with. Could something simpler do: a hash, a password,
-clever noise? The paper says no (section 6): **anyone who has an accurate pan-private counter already has public-key encryption**,
-whether or not anybody calls it that. Public-key encryption is believed not to follow from hashes or shared-key ciphers, so a counter
-that uses only those is either inaccurate or not pan-private. This page takes that proof at its word and runs it.
+A device that counts with Lethe stores a ciphertext, and a public key to make it with. Could something simpler do: a
+hash, a password, clever noise? The paper says no (section 6): **anyone who has an accurate pan-private counter already
+has public-key encryption**, whether or not anybody calls it that. Public-key encryption is believed not to follow from
+hashes or shared-key ciphers, so a counter that uses only those is either inaccurate or not pan-private. This page takes
+that proof at its word and runs it.
 
-**Theorem 6.1.** The construction gets a counter as an object with four functions, *initialize*, *update*, *output* and *estimate*, and
-knows nothing else about it. To make keys, initialize *n* clients: what they hold is the public key, what the server holds about them is
-the private key. To encrypt a bit, let it happen on all clients in their first tick, or on none; the ciphertext is what the clients have
-then stored. To rerandomize it, let a tick pass. To decrypt, let the remaining ticks pass, have every client send its output, and see
-whether the estimate is nearer to *n* or to 0. It decrypts because the counter is accurate, and it is secure because the counter is
-pan-private: a ciphertext is exactly what an intruder would find on the clients. We insert Lethe's own counters, as devices run them,
-and send a message bit by bit; a stranger rerandomizes each bit on its way. Each client's answer is randomized response, so a bit is a
-vote of *n* clients, and the probability that the vote goes wrong is known exactly.
+**Theorem 6.1.** The construction gets a counter as an object with four functions, *initialize*, *update*, *output* and
+*estimate*, and knows nothing else about it. To make keys, initialize *n* clients: what they hold is the public key,
+what the server holds about them is the private key. To encrypt a bit, let it happen on all clients in their first tick,
+or on none; the ciphertext is what the clients have then stored. To rerandomize it, let a tick pass. To decrypt, let the
+remaining ticks pass, have every client send its output, and see whether the estimate is nearer to *n* or to 0. It
+decrypts because the counter is accurate, and it is secure because the counter is pan-private: a ciphertext is exactly
+what an intruder would find on the clients. We insert Lethe's own counters, as devices run them, and send a message bit
+by bit; a stranger rerandomizes each bit on its way. Each client's answer is randomized response, so a bit is a vote of
+*n* clients, and the probability that the vote goes wrong is known exactly.
 
-As a check that this is not too easy, a stranger also tries to read the first 16 bits. They have the public key and all of the code, and
-make up a private key. Their failure proves no security, but their success would show that there is none.
+As a check that this is not too easy, a stranger also tries to read the first 16 bits. They have the public key and all
+of the code, and make up a private key. Their failure proves no security, but their success would show that there is
+none.
 
-**Theorem 6.2** is about counters that leak a little, ε instead of nothing, and have few states. The bit now happens at a random tick of
-a window so long that one event is lost in it. Clients are not simulated tick by tick: the matrix of transition probabilities is squared
-again and again, so a jump over any number of ticks takes as many draws as that number has binary digits. We insert the paper's best
-counter without cryptography, which counts randomized bits (its ε is for one event against none, the easiest case). One client's state
-then hardly depends on the bit, by about ε/√T. But to be read the bit must be on *n* clients, with *n* in proportion to T, and **all of
-them together give it away**: a counter without secrets makes an encryption that everybody can decrypt.
+**Theorem 6.2** is about counters that leak a little, ε instead of nothing, and have few states. The bit now happens at
+a random tick of a window so long that one event is lost in it. Clients are not simulated tick by tick: the matrix of
+transition probabilities is squared again and again, so a jump over any number of ticks takes as many draws as that
+number has binary digits. We insert the paper's best counter without cryptography, which counts randomized bits (its ε
+is for one event against none, the easiest case). One client's state then hardly depends on the bit, by about ε/√T. But
+to be read the bit must be on *n* clients, with *n* in proportion to T, and **all of them together give it away**: a
+counter without secrets makes an encryption that everybody can decrypt.
 
-The theorem's security, as printed, is that of a single client. For the whole ciphertext the hybrid argument gives *n* times as much.
-This counter shows that some factor which grows with *n* is needed, not that the factor is *n*. What the theorem says about accurate
-counters stands, because their *n* does not grow with T. Such accuracy over long windows is exactly what a counter cannot have without
-public-key cryptography.
+The theorem's security, as printed, is that of a single client. For the whole ciphertext the hybrid argument gives *n*
+times as much. This counter shows that some factor which grows with *n* is needed, not that the factor is *n*. What the
+theorem says about accurate counters stands, because their *n* does not grow with T. Such accuracy over long windows is
+exactly what a counter cannot have without public-key cryptography.
 `);
 
 /** A message sent with the encryption that the paper's proof makes of a counter. */

@@ -89,27 +89,29 @@ function rangeOf(values: readonly number[]): [number, number] {
 /** How far one event moves the count of a counter without cryptography. */
 export const totalVariation: Experiment = {
   about: wrapMarkdown(`
-A counter that hides events without cryptography must randomize each tick: it adds a 1 or a 0, and the wrong one with probability
-p = 1/(1+e^ε). After T ticks only a count is left. The paper's lower bound rests on how little one event moves this count: on the total
-variation between Bin(T, p) and Bin(T−1, p) + Bernoulli(1−p). Nobody who sees one count tells the two worlds apart with a larger
-advantage.
+A counter that hides events without cryptography must randomize each tick: it adds a 1 or a 0, and the wrong one with
+probability p = 1/(1+e^ε). After T ticks only a count is left. The paper's lower bound rests on how little one event
+moves this count: on the total variation between Bin(T, p) and Bin(T−1, p) + Bernoulli(1−p). Nobody who sees one count
+tells the two worlds apart with a larger advantage.
 
-The paper's appendix states the distance twice. First as an equality, 2(1−2p)·(⌈Tp⌉/Tp)·Pr[Bin(T, p) = ⌈Tp⌉]; then as an upper bound,
-(1−2p)/√(4p(1−p)T). **The equality has a factor 2 too many**; the bound, on which everything else rests, is right.
+The paper's appendix states the distance twice. First as an equality, 2(1−2p)·(⌈Tp⌉/Tp)·Pr[Bin(T, p) = ⌈Tp⌉]; then as an
+upper bound, (1−2p)/√(4p(1−p)T). **The equality has a factor 2 too many**; the bound, on which everything else rests, is
+right.
 
 Here is a shorter proof of the right equality. Let B be the distribution of Bin(T−1, p). The two distributions are
-(1−p)·B(m) + p·B(m−1) and p·B(m) + (1−p)·B(m−1), so they differ by (1−2p)·(B(m) − B(m−1)). B rises to its mode ⌈Tp⌉−1 and falls after
-it. The rises add up to B(⌈Tp⌉−1), and so do the falls; half of both together is
+(1−p)·B(m) + p·B(m−1) and p·B(m) + (1−p)·B(m−1), so they differ by (1−2p)·(B(m) − B(m−1)). B rises to its mode ⌈Tp⌉−1
+and falls after it. The rises add up to B(⌈Tp⌉−1), and so do the falls; half of both together is
 
 > TV = (1−2p)·Pr[Bin(T−1, p) = ⌈Tp⌉−1].
 
-As ⌈Tp⌉·Pr[Bin(T, p) = ⌈Tp⌉] = Tp·Pr[Bin(T−1, p) = ⌈Tp⌉−1], the printed expression is exactly twice this. The slip: De Moivre's mean
-absolute deviation gives 2·TV, and the 2 stayed on the wrong side. For large T the distance is √(2/π) = 0.798 of the bound.
+As ⌈Tp⌉·Pr[Bin(T, p) = ⌈Tp⌉] = Tp·Pr[Bin(T−1, p) = ⌈Tp⌉−1], the printed expression is exactly twice this. The slip: De
+Moivre's mean absolute deviation gives 2·TV, and the 2 stayed on the wrong side. For large T the distance is √(2/π) =
+0.798 of the bound.
 
-**How it is tested.** *Exact* uses no formula. Both distributions are computed count by count, by ratios of neighbours from the mode,
-and normalised; then all |differences| are added up, up to T = 1,000,000. The closed form comes from one binomial probability
-[Loader 2000]. The two computations share nothing but p. The picture shows everything as a share of the paper's bound: a value above 1 is
-not possible.
+**How it is tested.** *Exact* uses no formula. Both distributions are computed count by count, by ratios of neighbours
+from the mode, and normalised; then all |differences| are added up, up to T = 1,000,000. The closed form comes from one
+binomial probability [Loader 2000]. The two computations share nothing but p. The picture shows everything as a share of
+the paper's bound: a value above 1 is not possible.
 `),
   run: async ({ progress }) => describeTotalVariation({ points: runTotalVariation(FULL, { progress }) }),
 };

@@ -2,7 +2,10 @@ import { wrap } from "../plot/plot.ts";
 
 const WIDTH = 120;
 
-/** Markdown whose paragraphs and lists have lines of at most 120 characters. Tables, headings, pictures and quotes stay as they are. */
+/**
+ * Markdown whose paragraphs and lists have lines of at most 120 characters. Tables, headings, pictures and quotes stay
+ * as they are.
+ */
 export function wrapMarkdown(text: string): string {
   return text
     .trim()

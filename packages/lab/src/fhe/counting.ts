@@ -1,7 +1,7 @@
 /**
- * Counting under fully homomorphic encryption, beside Lethe's. `counting.ts` is what both have in common, `tfhe-*.ts` is TFHE
- * (npm's `node-tfhe`, and the OR gate that it lacks), `lethe-counting.ts` is Lethe. Imports core and `randomness`. The experiment
- * `fhe` measures both.
+ * Counting under fully homomorphic encryption, beside Lethe's. `counting.ts` is what both have in common, `tfhe-*.ts`
+ * is TFHE (npm's `node-tfhe`, and the OR gate that it lacks), `lethe-counting.ts` is Lethe. Imports core and
+ * `randomness`. The experiment `fhe` measures both.
  */
 
 /** A way to keep an encrypted count on a device that cannot read it, with what it costs. */

@@ -10,9 +10,9 @@ export type BooleanParameters = "standard" | "toy";
 const MOST_BYTES = 1n << 40n;
 
 /**
- * Whether it has happened, as one encrypted bit. Each tick's event is encrypted under the public key and combined with the state
- * by an OR gate. An event in the clear would be visible: gates are deterministic, so an intruder with two states in a row tries
- * both values.
+ * Whether it has happened, as one encrypted bit. Each tick's event is encrypted under the public key and combined with
+ * the state by an OR gate. An event in the clear would be visible: gates are deterministic, so an intruder with two
+ * states in a row tries both values.
  */
 export function createTfheBit(library: NodeTfhe, parameters: BooleanParameters): EncryptedCounting {
   const { Boolean: tfhe } = library;
@@ -46,8 +46,8 @@ export function toyParameters({ Boolean: tfhe, BooleanEncryptionKeyChoice }: Nod
 }
 
 /**
- * A number of eight bits. node-tfhe, made for clients, does everything but the addition: the event is encrypted under the small
- * public key that this part of TFHE has, and bootstrapped to the key under which one computes.
+ * A number of eight bits. node-tfhe, made for clients, does everything but the addition: the event is encrypted under
+ * the small public key that this part of TFHE has, and bootstrapped to the key under which one computes.
  */
 export function createTfheByte(tfhe: NodeTfhe): EncryptedCounting {
   const { ShortintParametersName: names, ShortintCompactPublicKeyEncryptionParametersName: publicNames } = tfhe;

@@ -1,8 +1,8 @@
 import { createCipheriv } from "node:crypto";
 
 /**
- * The content of a compressed server key of TFHE-rs's boolean part, expanded. Words are 32 bits, the torus in units of 2⁻³².
- * A row of either list is a mask followed by a body; rows with finer digits come before those with coarser ones.
+ * The content of a compressed server key of TFHE-rs's boolean part, expanded. Words are 32 bits, the torus in units of
+ * 2⁻³². A row of either list is a mask followed by a body; rows with finer digits come before those with coarser ones.
  */
 export interface BooleanServerKey {
   /** n, the length of the masks of ciphertexts. */
@@ -23,8 +23,9 @@ interface DecomposedKey {
 }
 
 /**
- * Decodes a key as version 1.7 of node-tfhe writes it: for each list its length and bodies, its dimensions, and the seed of its
- * masks, eight bytes per number. Throws if something does not fit: another version may write another format.
+ * Decodes a key as version 1.7 of node-tfhe writes it: for each list its length and bodies, its dimensions, and the
+ * seed of its masks, eight bytes per number. Throws if something does not fit: another version may write another
+ * format.
  */
 export function decodeServerKey(bytes: Uint8Array): BooleanServerKey {
   const read = createReader(bytes);

@@ -1,3 +1,8 @@
+/**
+ * A fleet of devices with the SDK against a running service: `lethe simulate --server`, and the demonstration with two
+ * servers. `truth.ts` computes the figures that a release should come near to. Imports core, the SDK, the analyst's
+ * client, `parallel` and `simulate`. Start with `runFleet`.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fetchManifest } from "@lethe/analyst";
 import { LetheError } from "@lethe/core/error";
@@ -7,18 +12,20 @@ import { type Lethe, openLethe } from "@lethe/device";
 import { inParallel } from "../parallel/in-parallel.ts";
 import { type Truth, truthOf } from "./truth.ts";
 
+/** Where a fleet reports, and what happens on its devices. */
 export interface FleetOptions {
   readonly server: string;
   readonly task: string;
   readonly devices: number;
   /** In each tick each device has an event of each metric with this probability. */
   readonly rate: number;
-  /** Pinned as an application would; trusted on first use if absent. */
+  /** The key that devices pin, as an application would. If absent, the fleet trusts the key of the manifest. */
   readonly operatorKey?: string;
-  /** Of a task of two servers. */
+  /** The same for the helper of a task with two servers. */
   readonly helperKey?: string;
 }
 
+/** What happened on a fleet in one window. */
 export interface FleetResult {
   readonly task: string;
   readonly window: number;
@@ -28,25 +35,28 @@ export interface FleetResult {
 
 const random: Randomness = randomnessFrom(globalThis.crypto);
 
-/** Whether something happens that has this probability. */
+/** True with this probability. */
 export function happens(rate: number): boolean {
   return uniformBelow(random, 2 ** 32) < rate * 2 ** 32;
 }
 
-/** With less than this left of a window, a fleet takes the next. */
+/** If less than this is left of a window, a fleet takes the next one. */
 const LEAST_SECONDS_LEFT = 60;
 
-/** The window that is running, or the next if this one is about to end; and when it begins, Unix seconds. */
+/** The running window, or the next one if the running one is about to end; and when it begins, in Unix seconds. */
 export function windowFor(manifest: Manifest): { number: number; from: number } {
   const now = Date.now() / 1000;
   const number = Math.min(windowAt(manifest, now + LEAST_SECONDS_LEFT), windowAt(manifest, now) + 1);
   return { number, from: beginningOf(manifest, number) };
 }
 
-/** So many devices enrol in a moment. */
+/** This many devices enrol in well under a second. */
 const FEW = 20;
 
-/** Short windows, as services in development have them, begin before many devices have enrolled: these begin to enrol as soon as they may. */
+/**
+ * In the short windows of a service in development, many devices start to enrol at the beginning of a window, to be in
+ * time.
+ */
 function secondsToWait(manifest: Manifest, devices: number): number {
   const seconds = windowSeconds(manifest);
   return devices > FEW && seconds < LEAST_SECONDS_LEFT ? seconds - ((Date.now() / 1000) % seconds) : 0;
@@ -55,8 +65,9 @@ function secondsToWait(manifest: Manifest, devices: number): number {
 const MOST_TRIES = 20;
 
 /**
- * A fleet of devices with the SDK that enrol over HTTP in the running window or the next, live through it in a hurry, by a clock of their own, and report once
- * it has begun. They sleep through ticks if all events fit between two writes. What happened is drawn at random and told, so that a release can be compared with it.
+ * Runs devices with the SDK through one window. They enrol over HTTP in the running window or the next one, live
+ * through it on their own fast clocks, and report once it has begun. They skip writes as long as all events fit between
+ * two writes. Events are drawn at random, and the true figures are returned, to compare a release with.
  */
 export async function runFleet(
   { server, task, devices, rate, operatorKey, helperKey }: FleetOptions,
@@ -86,7 +97,7 @@ export async function runFleet(
         count.set(name, (count.get(name) ?? 0) + 1);
       }
       device.now += 1000 * tickSeconds - (device.now % (1000 * tickSeconds));
-      // Lets it notice what time it is, and write.
+      // Lets the device see the time, and write.
       if (device.now < end && tick % together === 0) await device.lethe.sendPending();
     }
     return count;
@@ -102,8 +113,8 @@ export async function runFleet(
 }
 
 /**
- * After how many ticks a device of the fleet writes: there is no more than one event of a metric in a tick. Where events have no limit it
- * sleeps until the window ends, as an ElGamal write takes some ten milliseconds.
+ * After how many ticks a device of the fleet writes. A metric has at most one event in a tick. Where events have no
+ * limit the device writes at the end of the window only, because an ElGamal write takes some ten milliseconds.
  */
 function ticksTogether({ ticks, metrics }: Manifest): number {
   const limits = metrics.flatMap((metric) => ("eventsPerTick" in metric && metric.eventsPerTick) || []);
@@ -112,13 +123,13 @@ function ticksTogether({ ticks, metrics }: Manifest): number {
 
 interface FleetDevice {
   readonly lethe: Lethe;
-  /** What it believes to be the time, Unix milliseconds. */
+  /** The time on its clock, in Unix milliseconds. */
   now: number;
   hasReported: boolean;
   problem: LetheError | undefined;
 }
 
-/** A device that counts in this window, and enrols in no other. */
+/** Opens a device that enrols in this window and in no other, and waits until it counts. */
 async function enrolled(
   { window, ...options }: { server: string; task: string; operatorKey: string; helperKey?: string; window: number },
   now: number,
@@ -144,7 +155,7 @@ async function report(device: FleetDevice): Promise<void> {
   await device.lethe.close();
 }
 
-/** Tries again as long as the service says that it is only busy. */
+/** Tries again while the service is only busy. */
 async function untilDone(device: FleetDevice, isDone: () => boolean): Promise<void> {
   for (let tries = 0; ; tries++) {
     await device.lethe.sendPending();
@@ -154,7 +165,7 @@ async function untilDone(device: FleetDevice, isDone: () => boolean): Promise<vo
       throw device.problem ?? new LetheError("unreachable", "the service does not take what devices send");
     }
     await sleep(100 * (tries + 1));
-    // Its patience passes with its own clock.
+    // The SDK waits by its own clock before it tries again.
     device.now += 1000;
   }
 }

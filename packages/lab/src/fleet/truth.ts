@@ -1,7 +1,7 @@
 import type { Task } from "@lethe/core/message";
-import { bucketName, bucketOf } from "@lethe/core/statistic";
+import { figureLabels, trueFigures } from "../simulate/true-figures.ts";
 
-/** One figure that is true, beside which a release can be laid. */
+/** One true figure, to compare a release with. */
 export interface Truth {
   readonly name: string;
   /** Of a histogram. */
@@ -9,20 +9,15 @@ export interface Truth {
   readonly truth: number;
 }
 
-/** From how often each metric happened on each device. */
+/** The true figures of all metrics, from how often each metric happened on each device. */
 export function truthOf({ metrics }: Pick<Task, "metrics">, counts: readonly ReadonlyMap<string, number>[]): Truth[] {
   return metrics.flatMap((metric): Truth[] => {
     const { name } = metric;
+    const labels = figureLabels(metric);
     const events = counts.map((count) => count.get(name) ?? 0);
-    const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-    if (metric.statistic === "occurrence") return [{ name, truth: sum(events.map((count) => Math.min(count, 1))) }];
-    if (metric.statistic === "mean") {
-      return [{ name, truth: sum(events.map((count) => Math.min(count, metric.limit))) / counts.length }];
-    }
-    return metric.edges.map((_, bucket) => ({
-      name,
-      bucket: bucketName(metric.edges, bucket),
-      truth: sum(events.map((count) => Number(bucketOf(metric.edges, count) === bucket))),
-    }));
+    return trueFigures(metric, events).map((truth, i) => {
+      const bucket = labels[i];
+      return { name, ...(bucket !== undefined && { bucket }), truth };
+    });
   });
 }

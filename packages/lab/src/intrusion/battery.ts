@@ -17,10 +17,10 @@ export interface Scored extends Advantage {
 }
 
 /**
- * Scores all distinguishers. A threshold, the meaning of its sides and the classifier's weights are learnt from the first
- * `training` games and scored on the others, so chance favours nobody. A coin chose the stream of each game: without an advantage
- * the number of right guesses is binomial, whatever the views are like. With an advantage that differs from game to game this
- * holds only approximately. Each interval misses with probability `level` at most.
+ * Scores all distinguishers. A threshold, the meaning of its sides and the classifier's weights are learnt from the
+ * first `training` games and scored on the others, so chance favours nobody. A coin chose the stream of each game:
+ * without an advantage the number of right guesses is binomial, whatever the views are like. With an advantage that
+ * differs from game to game this holds only approximately. Each interval misses with probability `level` at most.
  */
 export function runBattery(
   games: Sample,

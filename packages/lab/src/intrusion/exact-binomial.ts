@@ -7,8 +7,8 @@ function atLeast(n: number, heads: number, least: number): number {
 }
 
 /**
- * Clopper and Pearson's interval: the shares for which `heads` of `n` are neither too few nor too many, each with probability
- * `level` / 2. Holds the true share with probability 1 − level at least, for every n.
+ * Clopper and Pearson's interval: the shares for which `heads` of `n` are neither too few nor too many, each with
+ * probability `level` / 2. Holds the true share with probability 1 − level at least, for every n.
  */
 export function shareInterval(n: number, heads: number, level: number): readonly [low: number, high: number] {
   const low = heads === 0 ? 0 : crossing((share) => atLeast(n, share, heads) > level / 2);

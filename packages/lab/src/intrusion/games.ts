@@ -1,8 +1,9 @@
 /**
- * The game of local pan-privacy, played against real devices and broken ones. `games.ts` plays it; `subjects.ts`, `sdk.ts` and
- * `controls.ts` are the devices; `view.ts` turns what an intruder sees into numbers; `battery.ts` guesses from them and is scored
- * on games that it has not learnt from; `match.ts` spreads games over threads; `verdict.ts` decides how many games there are and
- * what they show. Imports core, the SDK, `simulate`, `randomness`, `parallel` and `arithmetic`. The experiment `intrusion` runs it.
+ * The game of local pan-privacy, played against real devices and broken ones. `games.ts` plays it; `subjects.ts`,
+ * `sdk.ts` and `controls.ts` are the devices; `view.ts` turns what an intruder sees into numbers; `battery.ts` guesses
+ * from them and is scored on games that it has not learnt from; `match.ts` spreads games over threads; `verdict.ts`
+ * decides how many games there are and what they show. Imports core, the SDK, `simulate`, `randomness`, `parallel` and
+ * `arithmetic`. The experiment `intrusion` runs it.
  */
 import { type Randomness, uniformBelow } from "@lethe/core/randomness";
 import type { Sample } from "./logistic-regression.ts";
@@ -19,10 +20,10 @@ export interface Device {
 type Seen = Pick<View, "dump" | "stored" | "noise">;
 
 /**
- * Plays games and returns what the intruder sees in each. In every segment but the first a coin decides between two streams: the
- * event happens now, or it does not; what happened before is the same in both. The intruder guesses the coin. So a window holds
- * many games, each with streams that differ as little as streams can. An intruder who could distinguish any two streams could
- * distinguish two of these, by changing one segment after another.
+ * Plays games and returns what the intruder sees in each. In every segment but the first a coin decides between two
+ * streams: the event happens now, or it does not; what happened before is the same in both. The intruder guesses the
+ * coin. So a window holds many games, each with streams that differ as little as streams can. An intruder who could
+ * distinguish any two streams could distinguish two of these, by changing one segment after another.
  */
 export async function play(
   nextDevice: () => Device | Promise<Device>,

@@ -18,7 +18,9 @@ import {
 import type { Randomness } from "@lethe/core/randomness";
 import { bytesFrom } from "../randomness/bytes-from.ts";
 
-/** As much of a service as a device needs for a window: it issues real keys, signs them, and accepts whatever is sent. */
+/**
+ * As much of a service as a device needs for a window: it issues real keys, signs them, and accepts whatever is sent.
+ */
 export interface Issuer {
   readonly server: string;
   readonly task: string;

@@ -15,8 +15,8 @@ const RIDGE = 0.1;
 const SMALLEST_SHARE = 1 / 64;
 
 /**
- * Logistic regression on standardized features by Newton's method. Features that never change are left out. Deterministic: the
- * same observations give the same classifier.
+ * Logistic regression on standardized features by Newton's method. Features that never change are left out.
+ * Deterministic: the same observations give the same classifier.
  */
 export function trainClassifier(sample: Sample, width: number): Classifier {
   const { columns, means, deviations } = standardization(sample.features, width);

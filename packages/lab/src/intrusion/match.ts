@@ -8,7 +8,10 @@ import type { Sample } from "./logistic-regression.ts";
 import { sdkMaker } from "./sdk.ts";
 import { deviceMaker, type Subject } from "./subjects.ts";
 
-/** Whose devices are played against: the real state machines, the SDK around one of them, or a small ledger with a fault or without. */
+/**
+ * Whose devices are played against: the real state machines, the SDK around one of them, or a small ledger with a fault
+ * or without.
+ */
 export type Opponent =
   | Subject
   | { readonly through: "sdk" }
@@ -82,8 +85,11 @@ export async function playAll(
   );
 }
 
-/** Splits a tournament into matches of whole windows, which take a few seconds each. */
+/** Games of a match: whole windows, which take a second or a few. */
+const MATCH_GAMES: Readonly<Record<Subject["scheme"], number>> = { lattice: 3150, elgamal: 511 };
+
+/** Splits a tournament into matches. */
 function matchesOf(opponent: Opponent, games: number): number[] {
-  const size = "scheme" in opponent && opponent.scheme === "elgamal" ? 511 : 3150;
+  const size = MATCH_GAMES["scheme" in opponent ? opponent.scheme : "lattice"];
   return Array.from({ length: Math.ceil(games / size) }, (_, i) => Math.min(size, games - i * size));
 }

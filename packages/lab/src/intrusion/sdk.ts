@@ -37,8 +37,8 @@ type Visit = "none" | "page closes" | "page opens";
 const VISITS: readonly Visit[] = ["none", "page closes", "page opens"];
 
 /**
- * Programs with the SDK, as they run on devices. What is stored, and when, is what the SDK saves in its store. The SDK draws its own
- * randomness, so a seed does not reproduce these games.
+ * Programs with the SDK, as they run on devices. What is stored, and when, is what the SDK saves in its store. The SDK
+ * draws its own randomness, so a seed does not reproduce these games.
  */
 export function sdkMaker(random: Randomness): () => Promise<Device> {
   const issuer = createIssuer(TASK, random);

@@ -7,7 +7,10 @@ import { type Arena, type Opponent, playAll, type Tournament } from "./match.ts"
 import { SDK_SUBJECT } from "./sdk.ts";
 import { SUBJECTS, type Subject } from "./subjects.ts";
 
-/** All intervals of real devices hold together with probability 1 − FAMILY_LEVEL. Those of broken and mended devices are separate, at the same level each. */
+/**
+ * All intervals of real devices hold together with probability 1 − FAMILY_LEVEL. Those of broken and mended devices are
+ * separate, at the same level each.
+ */
 const FAMILY_LEVEL = 0.01;
 /** The probability that an advantage is seen once it is learnt. Learning it from few games costs some of that. */
 const POWER = 0.99;
@@ -73,7 +76,7 @@ interface Round extends Tournament {
 }
 
 function roundAgainst(opponent: Opponent, scored: number, leastTraining: number): Round {
-  // Fewer than are scored: they teach a direction and a threshold, not the size of an advantage. The page states the cost.
+  // Fewer than are scored: they teach a direction and a threshold, not a size. The page states what that costs.
   const training = Math.max(leastTraining, Math.ceil(scored / 8));
   const byKeyHolder = "fault" in opponent && opponent.byKeyHolder;
   const distinguishers: readonly Distinguisher[] = byKeyHolder ? ["noise", ...DISTINGUISHERS] : DISTINGUISHERS;

@@ -42,7 +42,10 @@ export type Measure = (typeof MEASURES)[number];
 
 const NIBBLES = 16;
 const HEAD_BYTES = 16;
-/** How many numbers a view has: the measures, two more about the dump, how often each half byte occurs in two places, and the first bytes. */
+/**
+ * How many numbers a view has: the measures, two more about the dump, how often each half byte occurs in two places,
+ * and the first bytes.
+ */
 export const FEATURES: number = MEASURES.length + 2 + 2 * NIBBLES + HEAD_BYTES;
 
 /** Writes all features of a view into an array, from `at` on. */
@@ -85,8 +88,9 @@ interface Agreement {
 }
 
 /**
- * Compares all three bit by bit, aligned at the end, because stored versions begin with a header that the dump lacks. In one pass
- * and by words of four bytes, of which ciphertexts consist, because there are hundreds of thousands of views.
+ * Compares all three bit by bit, aligned at the end, because stored versions begin with a header that the dump lacks.
+ * In one pass and by words of four bytes, of which ciphertexts consist, because there are hundreds of thousands of
+ * views.
  */
 function count(before: Uint8Array, dump: Uint8Array, last: Uint8Array): Record<"dumpBefore" | "afterDump", Agreement> {
   bytesOfLast.fill(0);
@@ -126,7 +130,10 @@ function countByte(stored: number, old: number): void {
   bytesOfChanges[stored ^ old] = (bytesOfChanges[stored ^ old] as number) + 1;
 }
 
-/** How many of a word's four bytes are zero: those whose highest bit is clear, also after 127 is added to their other seven. */
+/**
+ * How many of a word's four bytes are zero: those whose highest bit is clear, also after 127 is added to their other
+ * seven.
+ */
 function zeroBytes(word: number): number {
   return oneBits(~(((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word | 0x7f7f7f7f));
 }
@@ -155,7 +162,10 @@ function spectrumOf(counts: Uint32Array): Spectrum {
   return { ones, entropy: total === 0 ? 0 : Math.log2(total) - information / total, nibbles };
 }
 
-/** How many parts of two vectors of ciphertexts are equal; coefficients count as equal if they differ by at most as much as fresh noise. */
+/**
+ * How many parts of two vectors of ciphertexts are equal; coefficients count as equal if they differ by at most as much
+ * as fresh noise.
+ */
 function equalParts({ parts }: View, a: Uint8Array, b: Uint8Array): number {
   return parts === "elements" ? equalElements(a, b) : nearCoefficients(a, b);
 }

@@ -1,10 +1,13 @@
 /**
- * Work that runs side by side: `inParallel` for what waits (requests to a service), `inThreads` for what computes. The second
- * schedules its threads with the first. This folder imports nothing else of the lab.
+ * Work that runs side by side: `inParallel` for what waits (requests to a service), `inThreads` for what computes. The
+ * second schedules its threads with the first. This folder imports nothing else of the lab.
  */
 const AT_ONCE = 8;
 
-/** Calls `make` for 0 to `count` − 1, at most `atOnce` at a time, and returns all results in order. Rejects at the first failure. */
+/**
+ * Calls `make` for 0 to `count` − 1, at most `atOnce` at a time, and returns all results in order. Rejects at the first
+ * failure.
+ */
 export async function inParallel<T>(
   count: number,
   make: (i: number) => Promise<T>,

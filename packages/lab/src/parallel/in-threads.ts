@@ -8,8 +8,8 @@ const MOST_THREADS = 8;
 type Outcome<Result> = { readonly result: Result } | { readonly error: string };
 
 /**
- * Performs jobs in worker threads that run `module`, as many at once as there are processors. `onResult` gets each result
- * with the number of its job, in any order. The first failure stops all threads and rejects.
+ * Performs jobs in worker threads that run `module`, as many at once as there are processors. `onResult` gets each
+ * result with the number of its job, in any order. The first failure stops all threads and rejects.
  */
 export async function inThreads<Job, Result>(
   module: URL,
@@ -53,7 +53,9 @@ function ask<Job, Result>(thread: Worker, job: Job): Promise<Result> {
   });
 }
 
-/** Called by the module of a thread: performs each job that `inThreads` sends, and answers with its result or its error. */
+/**
+ * Called by the module of a thread: performs each job that `inThreads` sends, and answers with its result or its error.
+ */
 export function performJobs<Job, Result>(port: MessagePort | null, perform: (job: Job) => Promise<Result>): void {
   if (!port) throw new TypeError("this file runs as a worker thread");
   port.on("message", (job: Job) => {

@@ -1,10 +1,13 @@
 import { type MetricPlan, planMetric, type Question } from "@lethe/core/plan";
+import { entryOf } from "@lethe/core/statistic";
 import type { Plot, Point } from "./index.ts";
 
-/** From a hundred devices to a thousand million, three to a decade. */
+/** From a hundred devices to a billion, three per decade. */
 const DEVICES: readonly number[] = Array.from({ length: 22 }, (_, i) => Math.round(10 ** (2 + i / 3)));
 
-/** How the error grows with the number of devices, for the guarantee in question, beside the alternatives to Lethe. */
+/**
+ * How the error grows with the number of devices, at the guarantee that is asked for, beside the alternatives to Lethe.
+ */
 export function errorByDevices<Q extends Question>(
   question: Q,
   planFor: (question: Q) => Pick<MetricPlan, "standardError" | "informationTheoreticStandardError">,
@@ -20,11 +23,11 @@ export function errorByDevices<Q extends Question>(
   const line = (error: (plan: (typeof plans)[number]) => number): Point[] =>
     plans.map((entry) => [entry.devices, error(entry)]);
   const { goal, statistic, ticks } = question;
-  const what = statistic === "mean" ? "of the mean" : statistic === "histogram" ? "of an empty bucket" : "of a count";
+  const { emptyFigure, unit } = entryOf(statistic).words;
   return {
-    title: `Standard error ${what}, ${describeGoal(question)}`,
+    title: `Standard error of ${emptyFigure}, ${describeGoal(question)}`,
     x: { label: "devices", scale: "log" },
-    y: { label: statistic === "mean" ? "standard error" : "standard error, in devices", scale: "log" },
+    y: { label: unit === "" ? "standard error" : `standard error, in ${unit}`, scale: "log" },
     lines: [
       { name: "Lethe", points: line(({ plan }) => plan.standardError) },
       {
@@ -37,7 +40,7 @@ export function errorByDevices<Q extends Question>(
   };
 }
 
-/** What it would be if every answer had to have the ε that is promised for the release: no hiding among others. */
+/** The error if every answer alone had to have the ε that is promised for the release: no hiding among others. */
 function localLine(question: Question): { name: string; points: Point[] } {
   const { goal } = question;
   const epsilon = "epsilon" in goal ? goal.epsilon : Number.NaN;

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createLetheProcesses } from "./lethe-process.ts";
 
-/** In place of the command: serves until it is ended, hears no SIGTERM if told so, fails, or says what it sees. */
+/**
+ * Stands for the command: serves until it is ended, ignores SIGTERM if it is asked to, fails, or prints its
+ * environment.
+ */
 const COMMAND = `
 const [command, , how] = process.argv.slice(2);
 if (command === "serve") {
@@ -34,13 +37,13 @@ it("ends what it started, also what does not want to end", async () => {
   for (const pid of pids) expect(() => process.kill(Number(pid), 0)).toThrow("ESRCH");
 });
 
-it("tells why a process ended that should not have", async () => {
+it("says why a process ended that should not have", async () => {
   const processes = createLetheProcesses(command);
   await expect(processes.run({}, "fail")).rejects.toThrow("lethe fail ended: error: no such luck");
   await processes.stop();
 });
 
-it("what the environment tells Lethe is not for these", async () => {
+it("settings for Lethe in the environment are not passed on", async () => {
   const before = process.env.DATABASE_URL;
   process.env.DATABASE_URL = "postgres://elsewhere/lethe";
   const seen = JSON.parse(await createLetheProcesses(command).run({ LETHE_DATA: "own" }, "show")) as object;

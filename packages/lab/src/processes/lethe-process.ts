@@ -1,3 +1,7 @@
+/**
+ * Other processes that the lab starts and ends: any command with the interface of `lethe`, whose file the caller names,
+ * and ports for them. Imports nothing of the lab.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -5,20 +9,22 @@ import { text } from "node:stream/consumers";
 
 type Environment = Readonly<Record<string, string>>;
 
-/** The command `lethe` in processes of their own, none of which outlives this one. */
+/** Processes of the command `lethe`. None of them outlives this process. */
 export interface LetheProcesses {
-  /** Runs it to its end; what it printed. */
+  /** Runs the command to its end and returns what it printed. Rejects with its error output if it fails. */
   run(env: Environment, ...args: string[]): Promise<string>;
-  /** Starts `lethe serve` and waits until it listens; where. */
+  /** Starts `lethe serve`, waits until it listens, and returns its address. */
   serve(env: Environment, ...args: string[]): Promise<string>;
-  /** Ends all that still run, and waits for it; no more are started. */
+  /** Ends all processes that still run and waits for their end. No more can be started. */
   stop(): Promise<void>;
 }
 
-/** How long a process may take to end well. */
+/** How long a process may take to end by itself before it is killed. */
 const PATIENCE_MS = 5000;
 
-/** `command` is the file of the command; what the environment tells Lethe is not for these. */
+/**
+ * Prepares processes of the command in the file `command`. Settings for Lethe in this environment are not passed on.
+ */
 export function createLetheProcesses(command: string): LetheProcesses {
   const running = new Set<ChildProcess>();
   let isStopped = false;
@@ -29,16 +35,16 @@ export function createLetheProcesses(command: string): LetheProcesses {
   process.once("exit", kill);
 
   function start(env: Environment, args: readonly string[]) {
-    if (isStopped) throw new Error(`lethe ${args[0]} was not started: all is at an end`);
+    if (isStopped) throw new Error(`lethe ${args[0]} was not started: all processes have been stopped`);
     const child = spawn(process.execPath, [command, ...args], {
       env: { ...Object.fromEntries(others), ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     running.add(child);
-    const said = text(child.stderr);
+    const errors = text(child.stderr);
     const ended = once(child, "close").then(async ([status]) => {
       running.delete(child);
-      return { status: status as number | null, problem: new Error(`lethe ${args[0]} ended: ${await said}`) };
+      return { status: status as number | null, problem: new Error(`lethe ${args[0]} ended: ${await errors}`) };
     });
     return { child, ended };
   }

@@ -10,8 +10,8 @@ export const RANDOMNESS_KEY_BYTES = 32;
 const BLOCK = new Uint8Array(65_536);
 
 /**
- * Randomness from AES-256 in counter mode: reproducible with its key, pseudorandom for anyone without it, and fast. Experiments
- * draw gigabytes, and core's seeded randomness, a hash, has a hundredth of the platform's speed.
+ * Randomness from AES-256 in counter mode: reproducible with its key, pseudorandom for anyone without it, and fast.
+ * Experiments draw gigabytes, and core's seeded randomness, a hash, has a hundredth of the platform's speed.
  */
 export function randomnessFromKey(key: Uint8Array): Randomness {
   const cipher = createCipheriv("aes-256-ctr", key, new Uint8Array(16));

@@ -17,8 +17,8 @@ export interface MeasuredCost {
 
 /** In writes. Sealing makes up for those that a device has not made. */
 const LONGEST_SEALED = 4000;
-/** ElGamal states of more bytes take seconds for every write. */
-const LARGEST_ELGAMAL = 10_000;
+/** In bytes. A write of a larger state takes seconds. */
+const LARGEST_STATE: Readonly<Record<SchemeName, number>> = { lattice: Number.POSITIVE_INFINITY, elgamal: 10_000 };
 /** How long each measurement may take. */
 const MILLISECONDS = 300;
 const DEVICES = 3;
@@ -26,15 +26,15 @@ const DEVICES = 3;
 const random = randomnessFrom(globalThis.crypto);
 
 /**
- * Runs devices for a few ticks and, if that does not take long, seals and opens their reports. Undefined if even a write would
- * take seconds.
+ * Runs devices for a few ticks and, if that does not take long, seals and opens their reports. Undefined if even a
+ * write would take seconds.
  */
 export async function measureCost(
   scheme: SchemeName,
   spec: StatisticSpec | TwoServerSpec,
 ): Promise<MeasuredCost | undefined> {
   const servers = "noise" in spec ? await twoServers(spec, random) : oneServer(scheme, spec, random);
-  if (scheme === "elgamal" && servers.bytes.state > LARGEST_ELGAMAL) return undefined;
+  if (servers.bytes.state > LARGEST_STATE[scheme]) return undefined;
   const devices = Array.from({ length: DEVICES }, () => enrol(servers));
   // Short windows have few writes, and enrolling took one of them.
   const [first] = devices as [Enrolled];

@@ -24,7 +24,7 @@ async function deviations(runs: number, options: SimulationOptions): Promise<num
   return found;
 }
 
-/** Mean 0, variance 1, each within six of its own standard errors (correlation between buckets at most doubles them). */
+/** Mean 0 and variance 1, each within six of its standard errors (correlation between buckets at most doubles them). */
 function expectStandard(z: readonly number[]): void {
   const mean = z.reduce((sum, x) => sum + x, 0) / z.length;
   const variance = z.reduce((sum, x) => sum + x * x, 0) / z.length;

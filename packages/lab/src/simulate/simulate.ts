@@ -1,9 +1,9 @@
 /**
- * The simulator: a fleet and its servers in one process, without network and disk. `simulate.ts` runs a window and compares
- * the estimates with the truth, `servers.ts` is one server or two with their keys, which most experiments use as well, and
- * `cost.ts` times a device. Imports core, `randomness` and `arithmetic`. Start with `simulate` below.
+ * The simulator: a fleet and its servers in one process, without network and disk. `simulate.ts` runs a window and
+ * compares the estimates with the truth, `servers.ts` is one server or two with their keys, which most experiments use
+ * as well, and `cost.ts` times a device. Imports core, `randomness` and `arithmetic`. Start with `simulate` below.
  */
-import { serverNoiseSigma, sigmaFor } from "@lethe/core/privacy";
+import { serverNoiseSigma } from "@lethe/core/privacy";
 import {
   type Randomness,
   randomnessFrom,
@@ -12,8 +12,9 @@ import {
   withBufferedRandomness,
 } from "@lethe/core/randomness";
 import {
-  bucketOf,
+  entryOf,
   type HistogramMechanismName,
+  isJoint,
   MEAN_DELTA,
   type Recorder,
   type SchemeName,
@@ -21,9 +22,11 @@ import {
   type StatisticSpec,
 } from "@lethe/core/statistic";
 import type { NoiseSource, TwoServerSpec } from "@lethe/core/two-server";
+import { addUp } from "../arithmetic/add-up.ts";
 import { bytesFrom } from "../randomness/bytes-from.ts";
 import { oneServer, type SimulatedServers, twoServers } from "./servers.ts";
 import { createStopwatch, type Microseconds, type Stopwatch } from "./stopwatch.ts";
+import { figuresFrom, trueAnswer } from "./true-figures.ts";
 
 /** The fleet, what it counts, and with how much noise. */
 export interface SimulationOptions {
@@ -79,8 +82,8 @@ export interface SimulationResult {
 }
 
 /**
- * Runs a fleet of devices and their servers in one process: real keys, the real state machines, a write in every tick, real
- * reports, opened with the derived keys. Only the network and the disk are left out.
+ * Runs a fleet of devices and their servers in one process: real keys, the real state machines, a write in every tick,
+ * real reports, opened with the derived keys. Only the network and the disk are left out.
  */
 export async function simulate(
   options: SimulationOptions,
@@ -102,36 +105,34 @@ export async function simulate(
     const sent = await stopwatch.timeAsync("seal", () => servers.send(device, recorder.seal(stored)));
     const isValid = await stopwatch.timeAsync("open", () => servers.receive(device, sent));
     if (isValid) valid++;
-    truth = addTo(truth, trueAnswers(options, counts));
+    const answers = trueAnswers(options, counts);
+    truth = truth ? addUp([truth, answers]) : answers;
     progress((i + 1) / options.devices);
   }
   const result = summarize(options, servers, valid, truth ?? [], stopwatch.medians());
   return "noise" in spec ? { ...result, mode: "two-server", scheme: "elgamal", noise: spec.noise } : result;
 }
 
+/** What a device runs that adds its own noise. */
 function specOf(options: SimulationOptions): StatisticSpec {
-  const { statistic, ticks, hides = 0, eventsPerTick = 1, localEpsilon, metrics, edges, mechanism, limit } = options;
-  if (statistic === "occurrence") {
-    return { statistic, ticks, hides, localEpsilons: new Array<number>(metrics).fill(localEpsilon) };
-  }
-  const room = { ticks, hides, eventsPerTick };
-  if (statistic === "histogram") return { statistic, ...room, edges, localEpsilon, ...(mechanism && { mechanism }) };
-  return { statistic, ...room, limit, sigma: options.sigma ?? sigmaFor(localEpsilon, MEAN_DELTA, limit) };
+  return entryOf(options.statistic).run.specOf(settingsOf(options), options);
+}
+
+/** No page hides and one event per tick, if the options do not say otherwise. */
+function settingsOf(options: SimulationOptions): SimulationOptions {
+  return { ...options, hides: options.hides ?? 0, eventsPerTick: options.eventsPerTick ?? 1 };
 }
 
 function twoServerSpecOf(options: SimulationOptions): TwoServerSpec {
-  const { statistic, ticks, hides = 0, localEpsilon, metrics, edges, limit } = options;
-  const noise = options.noise ?? (statistic === "mean" ? "servers" : "device");
-  if (noise === "device") {
-    const spec = specOf(options);
-    if (spec.statistic === "mean") throw new RangeError("a mean of two servers has its noise at the servers");
-    return { ...spec, noise };
+  const { statistic, localEpsilon } = options;
+  const { run, plan } = entryOf(statistic);
+  const noise = options.noise ?? run.twoServerNoise[0];
+  if (!run.twoServerNoise.includes(noise)) {
+    throw new RangeError(`a ${statistic} of two servers has its noise at the ${run.twoServerNoise.join(" or ")}`);
   }
-  const sigma = options.sigma ?? serverNoiseSigma({ statistic, limit }, localEpsilon, MEAN_DELTA);
-  const common = { noise, ticks, hides } as const;
-  if (statistic === "occurrence") return { statistic, ...common, sigmas: new Array<number>(metrics).fill(sigma) };
-  if (statistic === "histogram") return { statistic, ...common, edges, sigma };
-  return { statistic, ...common, limit, sigma };
+  if (noise === "device") return { ...specOf(options), noise } as TwoServerSpec;
+  const sigma = options.sigma ?? serverNoiseSigma(plan.exposure(options), localEpsilon, MEAN_DELTA);
+  return run.serverNoiseSpecOf(settingsOf(options), sigma);
 }
 
 /** Lets one device record its events and write in every tick; returns its true counts and what it stored last. */
@@ -158,20 +159,19 @@ function liveThroughWindow(
 }
 
 /** What this device adds to the truth. */
-function trueAnswers({ statistic, limit, edges }: SimulationOptions, counts: readonly number[]): number[] {
-  const [count] = counts as [number];
-  if (statistic === "occurrence") return counts.map((events) => Math.min(events, 1));
-  if (statistic === "mean") return [Math.min(count, limit)];
-  return edges.map((_, bucket) => Number(bucket === bucketOf(edges, count)));
+function trueAnswers(options: SimulationOptions, counts: readonly number[]): number[] {
+  const metrics = isJoint(options.statistic) ? counts : counts.slice(0, 1);
+  return metrics.flatMap((events) => trueAnswer(options, events));
 }
 
 function summarize(
-  { statistic, scheme, devices, hides, eventsPerTick }: SimulationOptions,
+  options: SimulationOptions,
   { estimates: server, bytes, sums }: SimulatedServers,
   valid: number,
   truth: readonly number[],
   microseconds: Microseconds,
 ): SimulationResult {
+  const { statistic, scheme, devices, hides, eventsPerTick } = options;
   const estimates = server.estimate(sums(), devices);
   const raw = estimates.map(({ estimate }) => estimate);
   return {
@@ -183,7 +183,7 @@ function summarize(
     ...(eventsPerTick !== undefined && { eventsPerTick }),
     valid,
     rejected: devices - valid,
-    truth: statistic === "mean" ? truth.map((sum) => sum / devices) : truth,
+    truth: figuresFrom(options, truth, devices),
     estimate: raw,
     consistent: server.consistent(raw, devices),
     standardError: estimates.map(({ standardError }) => standardError),
@@ -192,8 +192,4 @@ function summarize(
     bytes,
     microseconds,
   };
-}
-
-function addTo(sums: number[] | undefined, values: readonly number[]): number[] {
-  return values.map((value, i) => value + (sums?.[i] ?? 0));
 }

@@ -1,7 +1,7 @@
 import type { Release } from "@lethe/core/message";
 import type { PageFile } from "./trial.ts";
 
-/** What the page must know. */
+/** What the page needs. */
 export interface TrialPageOptions {
   readonly server: string;
   readonly task: string;
@@ -10,7 +10,7 @@ export interface TrialPageOptions {
   readonly windowSeconds: number;
 }
 
-/** The files of the page, by their paths: under a policy that allows the SDK of the service and no inline script. */
+/** The files of the page, by their paths. Their policy allows the SDK of the service, and no inline script. */
 export function trialFiles(options: TrialPageOptions, releases: () => readonly Release[]): Map<string, PageFile> {
   const { server } = options;
   const policy = `default-src 'none'; style-src 'self'; script-src 'self' ${server}/lethe.js; connect-src 'self' ${server}`;
@@ -76,7 +76,7 @@ button.addEventListener("click", () => {
   clickedIn = runningWindow();
   const release = document.getElementById("release");
   release.className = "";
-  release.textContent = "You clicked in window " + clickedIn + ". Its release comes in about ${windowSeconds + 5} seconds at most.";
+  release.textContent = "You clicked in window " + clickedIn + ". Its release follows within about ${windowSeconds + 5} seconds.";
 });
 
 function showDevice() {
@@ -101,7 +101,7 @@ async function showRelease() {
   const [{ estimate, standardError }] = found.metrics;
   const release = document.getElementById("release");
   release.className = "yours";
-  release.textContent = "Window " + found.window + " is released, and contains your click: of " + found.received +
+  release.textContent = "Window " + found.window + " is released and contains your click: of " + found.received +
     (found.received === 1 ? " device, an estimated " : " devices, an estimated ") + estimate.toFixed(2) + " ± " + standardError.toFixed(2) + " clicked.";
 }
 

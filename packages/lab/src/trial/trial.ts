@@ -1,3 +1,7 @@
+/**
+ * `lethe try`: a service for one person, and a page with one button, to see one's own event in a release. `trial.ts`
+ * runs both, `page.ts` has the files of the page. Imports core, the service and the analyst's client.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,29 +13,30 @@ import { openService, type Service } from "@lethe/server";
 import { pino } from "pino";
 import { trialFiles } from "./page.ts";
 
-/** A service for one person and one page, to see an event of one's own in a release. */
+/** A running service and its page. */
 export interface Trial {
-  /** Where the page is. */
+  /** The address of the page. */
   readonly page: string;
-  /** Where the service is. */
+  /** The address of the service. */
   readonly server: string;
   readonly operatorKey: string;
   readonly task: string;
-  /** Of the one device, per window. */
+  /** What the one device pays per window. */
   readonly localEpsilon: number;
   readonly windowSeconds: number;
-  /** Stops both and removes everything that they stored. */
+  /** Stops the service and the page, and removes everything that they stored. */
   close(): Promise<void>;
 }
 
+/** How a trial runs. */
 export interface TrialOptions {
-  /** Of the page; 0 takes any that is free. */
+  /** The port of the page; 0 takes any free port. */
   readonly port: number;
   /** The SDK for pages, which the page loads from the service. */
   readonly sdk: Uint8Array;
   /** Called before the service starts, when the port is known to be free. */
   readonly onPreparing?: () => void;
-  /** Called once for each window that is released. */
+  /** Called once for each released window. */
   readonly onRelease: (release: Release) => void;
 }
 
@@ -53,7 +58,7 @@ const WINDOW_SECONDS = TASK.ticks * TASK.tickSeconds;
 const POLL_MS = 300;
 const MOST_RELEASES = 10;
 
-/** Takes the port first, then starts the service. Rejects with the system's error if the port cannot be had. */
+/** Takes the port first, then starts the service. Rejects with the system's error if the port is not available. */
 export async function openTrial({ port, sdk, onPreparing, onRelease }: TrialOptions): Promise<Trial> {
   const files = new Map<string, PageFile>();
   const pages = createServer(({ url = "/" }, response) => {
@@ -95,8 +100,8 @@ export async function openTrial({ port, sdk, onPreparing, onRelease }: TrialOpti
       onRelease(release);
     });
     const page = `http://${HOST}:${(pages.address() as AddressInfo).port}/`;
-    const told = { operatorKey, task: TASK.task, localEpsilon: LOCAL_EPSILON, windowSeconds: WINDOW_SECONDS };
-    return { page, server, ...told, close };
+    const shown = { operatorKey, task: TASK.task, localEpsilon: LOCAL_EPSILON, windowSeconds: WINDOW_SECONDS };
+    return { page, server, ...shown, close };
   } catch (error) {
     await close();
     throw error;
@@ -115,7 +120,10 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-/** Each once, oldest first. The page asks its own server for them: the service tells other origins no releases. */
+/**
+ * Reports each release once, oldest first. The page asks its own server for them: the service answers no page of
+ * another origin.
+ */
 function watchReleases(server: string, onRelease: (release: Release) => void): NodeJS.Timeout {
   let last = -1;
   let isAsking = false;
@@ -130,7 +138,7 @@ function watchReleases(server: string, onRelease: (release: Release) => void): N
         if (release.status === "released") onRelease(release);
       }
     } catch {
-      // It is ending, or busy: the next look tells.
+      // The service is ending, or busy: the next request will show.
     } finally {
       isAsking = false;
     }

@@ -24,12 +24,12 @@ export interface Exposure {
 export const COUNT: Exposure = { unit: 1, sensitivity: 1, draws: 1 };
 
 /**
- * Of devices by category: two figures change by 1. As the likelihood ratio depends on the sum of the two draws only, they are as
- * good as one figure with both draws that changes by 2 (proof: docs/privacy.md).
+ * Of devices by category: two figures change by 1. As the likelihood ratio depends on the sum of the two draws only,
+ * they are as good as one figure with both draws that changes by 2 (proof: docs/privacy.md).
  */
 export const CATEGORIES: Exposure = { unit: 1, sensitivity: 2, draws: 2 };
 
-/** Of a sum to which each device adds at most so much. */
+/** Of a sum to which each device adds at most `limit`. */
 export function sumUpTo(limit: number): Exposure {
   return { unit: limit, sensitivity: limit, draws: 1 };
 }
@@ -39,7 +39,9 @@ export type TrulyAnswered =
   | { readonly statistic: "occurrence" | "histogram" }
   | { readonly statistic: "mean"; readonly limit: number };
 
-/** What one server adds to each figure, by its parameter as it is drawn: a bare number could be σ or σ², in either unit. */
+/**
+ * What one server adds to each figure, by its parameter as it is drawn: a bare number could be σ or σ², in either unit.
+ */
 type Drawn = Pick<DiscreteGaussian, "sigma2">;
 
 type Counted = Exposure | TrulyAnswered;
@@ -86,8 +88,8 @@ export function serverNoiseCharge(counted: Counted, noise: Drawn, times = 1): Ch
 }
 
 /**
- * The σ of one server for which it is (ε, δ), in devices or, for a mean, in units of the limit. The least, unless the noise is narrower
- * than 1: there δ does not always fall as σ grows.
+ * The σ of one server for which it is (ε, δ), in devices or, for a mean, in units of the limit. The least, unless the
+ * noise is narrower than 1: there δ does not always fall as σ grows.
  */
 export function serverNoiseSigma(counted: Counted, epsilon: number, delta: number): number {
   const { sensitivity, draws, unit } = exposureOf(counted);

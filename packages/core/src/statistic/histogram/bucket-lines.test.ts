@@ -3,7 +3,7 @@ import type { Encryptor } from "../paper/ciphertext-vector.ts";
 import { bucketLines } from "./bucket-lines.ts";
 import { bucketOf } from "./histogram.ts";
 
-/** In place of a sharing: shows its bit, and is itself wherever it is moved. */
+/** Instead of a sharing: shows its bit, and is itself wherever it is moved. */
 interface Marked {
   readonly bit: number;
 }

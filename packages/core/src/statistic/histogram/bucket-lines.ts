@@ -3,22 +3,22 @@ import { applyResponses, type PaperAlgorithm } from "../paper/ciphertext-vector.
 import { bucketOf } from "./histogram.ts";
 
 /**
- * Alg. 3 on shared bits, which can be moved but not added. For bucket b think of a line of bits
- * line[k] = [count + k is in b], whose front, k = 0, is the bucket's bit. An event raises the count by one: the line drops
- * its front, moves up by one place and gets a fresh bit at its end. If the line is long enough, that last bit is
- * known without looking: 0 for every bucket but the last, 1 for the last, whatever the count (`lineLength`).
+ * Alg. 3 on shared bits, which can be moved but not added. For bucket b think of a line of bits line[k] = [count + k is
+ * in b], whose front, k = 0, is the bucket's bit. An event raises the count by one: the line drops its front, moves up
+ * by one place and gets a fresh bit at its end. If the line is long enough, that last bit is known without looking: 0
+ * for every bucket but the last, 1 for the last, whatever the count (`lineLength`).
  *
  * Buckets of the same width share a line: that of the lower bucket is the tail of that of the higher one. So the device
  * keeps one line for every width, and one for the last bucket.
  *
- * The report has one bit for every bucket, to which `draw` applies its responses. Without them exactly one bit is 1: what
- * the servers can open is the bucket, and nothing else. The other bits of the lines, which would show the count, stay
- * on the device.
+ * The report has one bit for every bucket, to which `draw` applies its responses. Without them exactly one bit is 1:
+ * what the servers can open is the bucket, and nothing else. The other bits of the lines, which would show the count,
+ * stay on the device.
  *
- * Sharing a line is safe, because each bucket reads another place of it: every bit of the state is a separate sharing, made
- * once and only moved afterwards. Copying a bit would not be safe. If two bits of a report were copies of one sharing, each
- * server alone would see two equal shares, which proves that both answers are kept and 0. And a sharing may be queried only
- * once.
+ * Sharing a line is safe, because each bucket reads another place of it: every bit of the state is a separate sharing,
+ * made once and only moved afterwards. Copying a bit would not be safe. If two bits of a report were copies of one
+ * sharing, each server alone would see two equal shares, which proves that both answers are kept and 0. And a sharing
+ * may be queried only once.
  */
 export function bucketLines<C>(
   edges: readonly number[],
@@ -73,8 +73,9 @@ function layOut(edges: readonly number[]): { readonly lines: readonly Line[]; re
 }
 
 /**
- * The fewest bits n for which [count + n is in the bucket] is the same for every count. It is 0 as soon as n reaches the next
- * edge, and 1 in the last bucket as soon as n reaches its own. One bit less, and it depends on whether the count is 0.
+ * The fewest bits n for which [count + n is in the bucket] is the same for every count. It is 0 as soon as n reaches
+ * the next edge, and 1 in the last bucket as soon as n reaches its own. One bit less, and it depends on whether the
+ * count is 0.
  */
 function lineLength(edges: readonly number[], bucket: number): number {
   return edges[bucket + 1] ?? (edges[bucket] as number);

@@ -8,8 +8,9 @@ import { rotationHistogram } from "./rotation.ts";
 import { twoServerHistogram } from "./two-server.ts";
 
 /**
- * How many devices had how many events? Start reading at `histogram.ts`. `paper.ts` is the paper's algorithm, which `elgamal.ts` runs,
- * `rotation.ts` that on lattices, `two-server.ts` that on shared bits, whose moves are in `bucket-lines.ts`.
+ * How many devices had how many events? Start reading at `histogram.ts`. `paper.ts` is the paper's algorithm, which
+ * `elgamal.ts` runs, `rotation.ts` that on lattices, `two-server.ts` that on shared bits, whose moves are in
+ * `bucket-lines.ts`.
  */
 export const histogram: StatisticEntry<"histogram"> = {
   task: histogramInTasks,

@@ -42,7 +42,10 @@ export interface HistogramMetric extends NamedMetric {
   readonly noise?: never;
   readonly edges: readonly number[];
   readonly localEpsilon: number;
-  /** How many events between two writes are counted: on lattices, which have no room for more; elsewhere there is no limit. */
+  /**
+   * How many events between two writes are counted: on lattices, which have no room for more; elsewhere there is no
+   * limit.
+   */
   readonly eventsPerTick?: number | undefined;
   readonly mechanism?: HistogramMechanismName;
 }
@@ -54,7 +57,10 @@ export interface CountedHistogramMetric extends NamedMetric {
   readonly edges: readonly number[];
   /** Of each server's noise in each bucket, in devices. */
   readonly sigma: number;
-  /** How many events between two writes are counted: on lattices, which have no room for more; elsewhere there is no limit. */
+  /**
+   * How many events between two writes are counted: on lattices, which have no room for more; elsewhere there is no
+   * limit.
+   */
   readonly eventsPerTick?: number | undefined;
 }
 
@@ -113,8 +119,8 @@ export function bestMechanism(buckets: number, localEpsilon: number): HistogramM
 }
 
 /**
- * The one named, or the best. The paper's own, randomized response on every bucket, spends ε on the two buckets in which
- * neighbours differ, so each gets ε/2 (docs/errata.md, 1).
+ * The one named, or the best. The paper's own, randomized response on every bucket, spends ε on the two buckets in
+ * which neighbours differ, so each gets ε/2 (docs/errata.md, 1).
  */
 export function histogramMechanism({ edges, localEpsilon, mechanism }: HistogramSpec): HistogramMechanism {
   const buckets = edges.length;

@@ -37,7 +37,10 @@ function planHistogram(question: Question): MetricPlan {
   };
 }
 
-/** The one named, or the device's choice at ε₀, or, for a release, that with the least error on average over the buckets. */
+/**
+ * The one named, or the device's choice at ε₀, or, for a release, that with the least error on average over the
+ * buckets.
+ */
 function chooseMechanism(question: Question): { mechanism: HistogramMechanismName; guarantees: Guarantees } {
   const { devices, edges, goal } = question;
   const known = question.mechanism ?? ("localEpsilon" in goal && bestMechanism(edges.length, goal.localEpsilon));

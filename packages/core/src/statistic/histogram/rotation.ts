@@ -21,10 +21,10 @@ import {
 } from "./histogram.ts";
 
 /**
- * A count kept as a rotation: the state is ρ·X^count with t = 2, an event multiplies by X. For sealing it is multiplied by
- * P(X) = Σ_b Σ_{i ∈ bucket b} X^{p_b − i} with p_b = b·(M+1). Coefficient p_b of X^c·P is then 1 if c is in bucket b and 0
- * otherwise: a term of bucket b′ reaches it only if (b−b′)·(M+1) = c − i, and |c − i| ≤ M. All terms lie between −M and
- * p_{B−1} + M; behind them the product is 0 whatever the count, and there is room for the canary.
+ * A count kept as a rotation: the state is ρ·X^count with t = 2, an event multiplies by X. For sealing it is multiplied
+ * by P(X) = Σ_b Σ_{i ∈ bucket b} X^{p_b − i} with p_b = b·(M+1). Coefficient p_b of X^c·P is then 1 if c is in bucket b
+ * and 0 otherwise: a term of bucket b′ reaches it only if (b−b′)·(M+1) = c − i, and |c − i| ≤ M. All terms lie between
+ * −M and p_{B−1} + M; behind them the product is 0 whatever the count, and there is room for the canary.
  */
 export interface RotationHistogramPlan extends LatticePlan {
   readonly edges: readonly number[];

@@ -50,6 +50,7 @@ export function deviceSchemeOf({ choice }: LatticePlan): InPlaceLattice {
   return createInPlaceLattice(choice.parameters, choice.plaintextBits);
 }
 
+/** The device's half of a lattice statistic, from the steps in which it differs from the others. */
 export function latticeDevice(plan: LatticePlan, steps: LatticeSteps): DeviceSide {
   const scheme = deviceSchemeOf(plan);
   const { parameters, format } = plan.choice;

@@ -37,7 +37,10 @@ export interface MeanMetric extends NamedMetric {
   readonly limit: number;
   /** In units of the limit. */
   readonly sigma: number;
-  /** How many events between two writes are counted: on lattices, which have no room for more; elsewhere there is no limit. */
+  /**
+   * How many events between two writes are counted: on lattices, which have no room for more; elsewhere there is no
+   * limit.
+   */
   readonly eventsPerTick?: number | undefined;
 }
 
@@ -67,8 +70,8 @@ export function meanNoise({ sigma, limit }: MeanSpec): DiscreteGaussian {
 }
 
 /**
- * What an opened answer counts as: itself, or the nearest value that the clamp allows. A report without noise, or with more than any honest one, cannot move
- * the sum by more than the limit and twice the clamp.
+ * What an opened answer counts as: itself, or the nearest value that the clamp allows. A report without noise, or with
+ * more than any honest one, cannot move the sum by more than the limit and twice the clamp.
  */
 export function clampedAnswer({ limit }: MeanSpec, noise: DiscreteGaussian, value: number): number {
   const clamp = clampOf(noise);

@@ -12,8 +12,8 @@ import { writesAllowed } from "../writes.ts";
 import { checkMean, clampedAnswer, drawOnNoEvent, type MeanSpec, meanEstimates, meanNoise } from "./mean.ts";
 
 /**
- * A count kept as a rotation, as in the histogram. For sealing X^count is multiplied by Σ_i min(i, limit)·X^{−i}: coefficient
- * 0 is then min(count, limit). All terms lie between −M and M; behind M there is room for the canary.
+ * A count kept as a rotation, as in the histogram. For sealing X^count is multiplied by Σ_i min(i, limit)·X^{−i}:
+ * coefficient 0 is then min(count, limit). All terms lie between −M and M; behind M there is room for the canary.
  */
 export interface RotationMeanPlan extends LatticePlan {
   readonly spec: MeanSpec;
@@ -27,7 +27,7 @@ export function planRotationMean(spec: MeanSpec): RotationMeanPlan {
   checkMean(spec);
   const { limit } = spec;
   const noise = meanNoise(spec);
-  // Every honest answer, from −reach to limit + reach, has a residue of its own.
+  // Every honest answer, from −reach to limit + reach, has a different residue.
   const plaintextBits = Math.ceil(Math.log2(limit + 2 * noise.reach + 1));
   const room = roomOf(spec);
   const { capacity } = room;

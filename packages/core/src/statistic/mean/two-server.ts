@@ -8,7 +8,10 @@ import { checkMean, consistentMeans } from "./mean.ts";
 
 type Mean = StatisticTypes["mean"]["twoServers"];
 
-/** The bits "at least j events" for j from 1 to the limit, whose sum is min(count, limit); that each is a bit is all there is to check. */
+/**
+ * The bits "at least j events" for j from 1 to the limit, whose sum is min(count, limit); that each is a bit is all
+ * there is to check.
+ */
 function algorithm<C>({ limit }: Mean): PaperAlgorithm<C> {
   return {
     saturation: limit,

@@ -17,9 +17,10 @@ import { areBits, type DeviceSide, type ServerSide } from "../statistic.ts";
 import { checkOccurrence, type OccurrenceSpec, occurrenceEstimates } from "./occurrence.ts";
 
 /**
- * Alg. 2, CountNonZero: one ciphertext a metric, replaced by Enc(1) at every event. With sharings and their proofs for messages it is
- * Alg. 5. `draw` decides for every metric what to tell at the end. Every metric has a key of its own, unless there is one for all (`keys` 1): a captured ciphertext
- * of a metric with much noise opens to nothing where a metric with less noise is read.
+ * Alg. 2, CountNonZero: one ciphertext per metric, replaced by Enc(1) at every event. With sharings and their proofs
+ * for messages it is Alg. 5. `draw` decides for every metric what to report at the end. Every metric has its own key,
+ * unless `keys` is 1. So a captured ciphertext of a metric with much noise opens to nothing where a metric with less
+ * noise is read.
  */
 export function occurrenceAlgorithm<C>(
   metrics: number,

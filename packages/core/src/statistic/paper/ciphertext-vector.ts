@@ -16,8 +16,8 @@ import { DEFAULT_HIDES, type WritesSpec } from "../writes.ts";
 export interface CounterScheme<PublicKey, SecretKey, Ciphertext>
   extends AdditiveScheme<number, PublicKey, SecretKey, Ciphertext> {
   /**
-   * Decodes and decrypts, with the same work whether there is a message or not. Without it, time shows which ciphertexts of
-   * a report have none.
+   * Decodes and decrypts, with the same work whether there is a message or not. Without it, time shows which
+   * ciphertexts of a report have none.
    */
   open?(secretKey: SecretKey, bytes: Uint8Array): number | undefined;
 }
@@ -34,13 +34,15 @@ export interface Encryptor<Ciphertext> {
 
 /** The steps of an algorithm on a vector of ciphertexts, given means to encrypt. */
 export interface PaperAlgorithm<Ciphertext> {
-  /** After so many events of a metric further ones change nothing. */
+  /** After this number of events of a metric further ones change nothing. */
   readonly saturation: number;
   readonly metrics: number;
   /** Ciphertexts in the state, and in the report. */
   readonly stateLength: number;
   readonly reportLength: number;
-  /** 1 if all slots share a key; else every slot has its own, so that what is in one of them cannot be put into another. */
+  /**
+   * 1 if all slots share a key; else every slot has its own, so that what is in one of them cannot be put into another.
+   */
   readonly keys: number;
   initialize(encryptor: Encryptor<Ciphertext>): Ciphertext[];
   update(state: readonly Ciphertext[], metric: number, encryptor: Encryptor<Ciphertext>): Ciphertext[];

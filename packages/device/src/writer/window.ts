@@ -1,17 +1,23 @@
-import { join, type Randomness, type Recorder } from "@lethe/core/device";
-import type { StoredWindow } from "./record.ts";
-import type { KnownTask } from "./service.ts";
+import { beginningOf, join, type Randomness, type Recorder } from "@lethe/core/device";
+import type { StoredWindow } from "../record-codec.ts";
+import type { KnownTask } from "../service.ts";
 
 /** One window of one device, from enrolment to the sealed report. Times are numbers of ticks since 1970. */
 export interface DeviceWindow {
   readonly number: number;
   readonly known: KnownTask;
+  /** When it begins and ends, as Unix time in milliseconds. */
+  readonly begins: number;
+  readonly ends: number;
   /** As it is to be stored. */
   stored(manifest: number): StoredWindow;
   readonly isCounting: boolean;
   /** Begins, or goes on after a restart: from now on events are taken. */
   begin(tick: number): void;
-  /** False if some of the events were dropped: before `begin`, after `seal`, where there is no room for them, and if there is no such metric. */
+  /**
+   * False if some of the events were dropped: before `begin`, after `seal`, where there is no room for them, and if
+   * there is no such metric.
+   */
   record(name: string, times: number): boolean;
   /** In which tick the last write was made, or the window was begun. */
   readonly tick: number;
@@ -21,12 +27,18 @@ export interface DeviceWindow {
   readonly hidesLeft: number;
   /** Replaces the state by the report, once. */
   seal(): void;
-  /** What is kept to be sent; undefined until it is sealed. */
-  readonly report: Uint8Array | undefined;
+  /** Whether the report has replaced the state. */
+  readonly isSealed: boolean;
   /** What a memory dump would show. */
   inspect(): readonly ReturnType<Recorder["inspect"]>[];
 }
 
+/** Which statistic of the task counts a metric; -1 if there is no such metric. */
+export function partOf({ layout }: KnownTask, name: string): number {
+  return layout.findIndex(({ metrics }) => metrics.includes(name));
+}
+
+/** A window as it was stored, or one without state that was enrolled in just now. It counts after `begin`. */
 export function createWindow(known: KnownTask, kept: Omit<StoredWindow, "manifest">, random: Randomness): DeviceWindow {
   let { publicKeys, state, report, tick } = kept;
   let lastWrite = kept.tick;
@@ -63,9 +75,11 @@ export function createWindow(known: KnownTask, kept: Omit<StoredWindow, "manifes
   return {
     number: kept.window,
     known,
+    begins: 1000 * beginningOf(known.manifest, kept.window),
+    ends: 1000 * beginningOf(known.manifest, kept.window + 1),
     stored: (manifest) => ({ ...kept, manifest, tick: lastWrite, publicKeys, state, report }),
     get isCounting() {
-      return recorders !== undefined;
+      return !!recorders;
     },
     get tick() {
       return tick;
@@ -74,15 +88,15 @@ export function createWindow(known: KnownTask, kept: Omit<StoredWindow, "manifes
       // All parts write together.
       return recorders?.[0]?.left.hides ?? 0;
     },
-    get report() {
-      return report.length > 0 ? report : undefined;
+    get isSealed() {
+      return report.length > 0;
     },
     begin: (now) => {
       recorders = open(now);
       tick = now;
     },
     record: (name, times) => {
-      const part = layout.findIndex(({ metrics }) => metrics.includes(name));
+      const part = partOf(known, name);
       const metric = layout[part]?.metrics.indexOf(name);
       return recorders?.[part]?.record(metric, times) ?? false;
     },

@@ -54,9 +54,10 @@ type Head = readonly [
 ];
 
 /**
- * Version, kind, length of the head, 32 bits, little-endian; the head; keys, states and reports end to end; zeros up to a multiple of `block`.
- * So the size does not change from one write to the next. The head names metrics, since it holds the manifest: it is
- * masked, so that no search of a disk finds them. That hides nothing from who knows the operator's key, which is public.
+ * Version, kind, length of the head, 32 bits, little-endian; the head; keys, states and reports end to end; zeros up to
+ * a multiple of `block`. So the size does not change from one write to the next. The head names metrics, since it holds
+ * the manifest: it is masked, so that no search of a disk finds them. That hides nothing from who knows the operator's
+ * key, which is public.
  */
 export function encodeRecord(
   { last, manifests, windows }: DeviceRecord,

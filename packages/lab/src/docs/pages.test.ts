@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
-const root = new URL("../../../", import.meta.url);
+const root = new URL("../../../../", import.meta.url);
 const markdownIn = (folder: string): string[] =>
   readdirSync(new URL(folder, root))
     .filter((name) => name.endsWith(".md"))

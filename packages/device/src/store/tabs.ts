@@ -1,9 +1,10 @@
-import type { Counting } from "../writer.ts";
-import type { Peers } from "./store.ts";
+import type { Counting } from "../writer/state.ts";
+import type { Tabs } from "./store.ts";
 
 /**
- * An event, with its number and that of the oldest event its sender keeps; or: all events of a sender below a number are
- * folded in; or: there is a new writer; or: the writer counts in this window; or: one that waits asks whether it does.
+ * An event, with its number and that of the oldest event its sender keeps; or: all events of a sender below a number
+ * are folded in; or: there is a new writer; or: the writer counts in this window; or: one that waits asks whether it
+ * does.
  */
 type Message =
   | readonly [sender: string, number: number, oldest: number, name: string, times: number]
@@ -12,18 +13,20 @@ type Message =
   | Counting
   | 0;
 
-export interface TabPeers extends Peers {
+/** The same, for the store that made it. */
+export interface ClosableTabs extends Tabs {
   close(): void;
 }
 
 /**
- * Hands events from the tabs that wait to the one that writes. What a tab sends is numbered and kept in its memory until
+ * Hands events from the tabs that wait to the one that writes. A tab numbers what it sends and keeps it in memory until
  * a writer has folded it in; a new writer asks for all that is kept. A writer takes the events of a tab in their order,
  * each once, whatever it missed before it listened.
  *
- * Lost is what a tab keeps that closes while there is no writer, and what a writer took that crashes before it saves.
+ * Events are lost if their tab closes while there is no writer, or if the writer that took them crashes before it
+ * saves.
  */
-export function peersOf(channelName: string): TabPeers {
+export function tabsOf(channelName: string): ClosableTabs {
   const channel = new BroadcastChannel(channelName);
   const life = new AbortController();
   const self = crypto.randomUUID();
@@ -62,21 +65,16 @@ export function peersOf(channelName: string): TabPeers {
     }
   };
   // A page that closes runs on for a moment after it has saved: what comes then is left for the next writer.
-  addEventListener(
-    "pagehide",
-    () => {
-      isHidden = true;
-    },
-    life,
-  );
-  addEventListener(
-    "pageshow",
-    () => {
-      isHidden = false;
-      if (fold) post([]);
-    },
-    life,
-  );
+  for (const type of ["pagehide", "pageshow"]) {
+    addEventListener(
+      type,
+      () => {
+        isHidden = type === "pagehide";
+        if (!isHidden && fold) post([]);
+      },
+      life,
+    );
+  }
 
   const takeKept = () => {
     oldest += kept.length;

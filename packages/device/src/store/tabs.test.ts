@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { randomUUID } from "node:crypto";
 import { afterEach, expect, it, vi } from "vitest";
-import { peersOf, type TabPeers } from "./peers.ts";
+import { type ClosableTabs, tabsOf } from "./tabs.ts";
 
 // Node's broadcast channels behave like those of browsers. It has no page.
 const page = new EventTarget();
@@ -10,13 +10,13 @@ vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
 type Message = readonly unknown[];
 const open: { close(): void }[] = [];
 afterEach(() => {
-  for (const peers of open.splice(0)) peers.close();
+  for (const tabs of open.splice(0)) tabs.close();
 });
 
-function tab(name: string): TabPeers {
-  const peers = peersOf(name);
-  open.push(peers);
-  return peers;
+function tab(name: string): ClosableTabs {
+  const tabs = tabsOf(name);
+  open.push(tabs);
+  return tabs;
 }
 
 /** Everything that is said on a channel. */
@@ -29,9 +29,9 @@ function listen(name: string): Message[] {
 }
 
 /** What a writer got. */
-function writer(peers: TabPeers): string[] {
+function writer(tabs: ClosableTabs): string[] {
   const got: string[] = [];
-  peers.receive((name, times) => got.push(`${name} ${times}`));
+  tabs.receive((name, times) => got.push(`${name} ${times}`));
   return got;
 }
 
@@ -48,7 +48,7 @@ it("the writer gets every event in order, under names of any kind", async () => 
   await eventually(got, ["a 2", " 2", "b 2"]);
 });
 
-it("a tab that becomes the writer begins with the events of its own that nobody took", async () => {
+it("a tab that becomes the writer begins with its own events that nobody took", async () => {
   const name = randomUUID();
   const [one, two] = [tab(name), tab(name)];
   one.forward("mine", 1);
