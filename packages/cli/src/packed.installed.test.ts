@@ -25,7 +25,7 @@ const MOST_BYTES: Record<PackageName, number> = {
   files: 35_000,
   device: 360_000,
   server: 400_000,
-  analyst: 40_000,
+  analyst: 60_000,
   lab: 480_000,
   cli: 150_000,
 };
