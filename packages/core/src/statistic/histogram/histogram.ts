@@ -5,8 +5,8 @@ import {
   estimateFromUnary,
   projectToHistogram,
 } from "../../estimate/index.ts";
+import { requireEpsilon } from "../../privacy/epsilon.ts";
 import { createKaryResponse, type KaryResponse } from "../../privacy/kary-response.ts";
-import { requireEpsilon } from "../../privacy/probability.ts";
 import { createRandomizedResponse, type RandomizedResponse } from "../../privacy/randomized-response.ts";
 import { createUnaryEncoding, type UnaryEncoding } from "../../privacy/unary-encoding.ts";
 import { type CountSpec, checkCounts } from "../room.ts";

@@ -1,5 +1,6 @@
 import { requireWhole } from "../../error.ts";
 import { informationTheoreticError, Z95 } from "../../estimate/index.ts";
+import { requireEpsilon } from "../../privacy/epsilon.ts";
 import {
   boundedEpsilon,
   type Charge,
@@ -16,7 +17,6 @@ import {
   sigmaFor,
   sumUpTo,
 } from "../../privacy/index.ts";
-import { requireEpsilon } from "../../privacy/probability.ts";
 import type { PlanningPart } from "../entry.ts";
 import type { MetricPlan, Question, Settings } from "../question.ts";
 import { MOST_TICKS, writesIn } from "../writes.ts";

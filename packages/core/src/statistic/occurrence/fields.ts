@@ -1,5 +1,5 @@
 import { createDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
-import { requireEpsilon } from "../../privacy/probability.ts";
+import { requireEpsilon } from "../../privacy/epsilon.ts";
 import { type Fields, number, oneOf } from "../../schema/index.ts";
 import type { TaskPart } from "../entry.ts";
 import { named } from "../metric-fields.ts";

@@ -1,6 +1,6 @@
 import { informationTheoreticError, responseError, Z95 } from "../../estimate/index.ts";
+import { requireEpsilon } from "../../privacy/epsilon.ts";
 import { aggregateCharge, COUNT, hijackedCharge, pureCharge } from "../../privacy/index.ts";
-import { requireEpsilon } from "../../privacy/probability.ts";
 import type { PlanningPart } from "../entry.ts";
 import { guaranteesOf, hijackedEpsilonOf, type MetricPlan, type Question } from "../question.ts";
 import { writesIn } from "../writes.ts";
