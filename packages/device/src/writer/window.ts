@@ -45,12 +45,9 @@ export function createWindow(known: KnownTask, kept: Omit<StoredWindow, "manifes
   let recorders: Recorder[] | undefined;
   const { layout } = known;
 
+  const lengths = layout.map(({ device }) => device.bytes.state);
   /** The state of each part. */
-  const states = (): Uint8Array[] =>
-    splitInto(
-      state,
-      layout.map(({ device }) => device.bytes.state),
-    );
+  const states = (): Uint8Array[] => splitInto(state, lengths);
 
   /** In the parts' order, from the state if there is one. */
   function open(now: number): Recorder[] {
