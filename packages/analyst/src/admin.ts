@@ -42,13 +42,17 @@ export function closeWindow(server: string, token: string, task: string, window:
   return askJson(server, `${taskPath(task)}/windows/${window}/close`, { method: "POST", token });
 }
 
-/** Has a helper agree to a task, and returns the terms that it agreed to. Rejects with `bad-role` at any other service. */
+/**
+ * Has a helper agree to a task, and returns the terms that it agreed to. Rejects with `bad-role` at any other service.
+ */
 export async function agreeToTask(server: string, token: string, task: Task): Promise<Task> {
   const { terms } = await askHelper<{ terms: Task }>(server, "/v1/agreements", { token, body: JSON.stringify(task) });
   return terms;
 }
 
-/** Withdraws a helper's agreement, unless its leader has created the task. Rejects with `bad-role` at any other service. */
+/**
+ * Withdraws a helper's agreement, unless its leader has created the task. Rejects with `bad-role` at any other service.
+ */
 export async function withdrawAgreement(
   server: string,
   token: string,

@@ -29,9 +29,9 @@ export interface AssembleOptions {
 const DELTA = 1e-6;
 
 /**
- * The release of a window from the shares of both servers. Checks that the leader signed the manifest, that each server signed
- * its own share, and that both shares are of this window, this manifest and the same reports. Rejects with `bad-signature` or
- * `bad-share` otherwise.
+ * The release of a window from the shares of both servers. Checks that the leader signed the manifest, that each server
+ * signed its own share, and that both shares are of this window, this manifest and the same reports. Rejects with
+ * `bad-signature` or `bad-share` otherwise.
  */
 export async function assemble(
   servers: ServerPair,

@@ -8,8 +8,8 @@ import { fetchManifest } from "./service.ts";
 export interface CollectOptions extends SoughtRelease, AssembleOptions {}
 
 /**
- * The release of a window that two servers counted: fetches both shares and assembles them, see `assemble`. If there is no
- * release, returns the server's reason, or the state of the window.
+ * The release of a window that two servers counted: fetches both shares and assembles them, see `assemble`. If there is
+ * no release, returns the server's reason, or the state of the window.
  */
 export async function collectRelease(
   servers: ServerPair,

@@ -71,8 +71,8 @@ const MOST_PAGES = 30;
 const PAGE = 10;
 
 /**
- * The newest window with figures. If the newest 291 windows have none, the newest of them; undefined if nothing was published
- * yet.
+ * The newest window with figures. If the newest 291 windows have none, the newest of them; undefined if nothing was
+ * published yet.
  */
 async function newestRelease(server: string, task: string): Promise<FoundRelease | undefined> {
   const newer: PublishedWindow[] = [];

@@ -1,11 +1,11 @@
 /**
- * The client of a Lethe service. It reads tasks, windows and releases, waits for windows, and assembles the release of a
- * window from the shares of two servers. The command line, the lab and web pages use it, so this package imports only
+ * The client of a Lethe service. It reads tasks, windows and releases, waits for windows, and assembles the release of
+ * a window from the shares of two servers. The command line, the lab and web pages use it, so this package imports only
  * `@lethe/core`, and needs only `fetch` and WebCrypto.
  *
- * Start reading with `service.ts`, the requests that anybody may send. `admin.ts` has the requests that take the admin token,
- * `window.ts` finds windows, `find.ts` finds their releases, and `collect.ts` asks two servers and has `assemble.ts` check and
- * add what they publish. All requests pass through `request.ts`.
+ * Start reading with `service.ts`, the requests that anybody may send. `admin.ts` has the requests that take the admin
+ * token, `window.ts` finds windows, `find.ts` finds their releases, and `collect.ts` asks two servers and has
+ * `assemble.ts` check and add what they publish. All requests pass through `request.ts`.
  */
 
 export {

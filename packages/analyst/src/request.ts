@@ -25,10 +25,11 @@ const TIMEOUT_MS = 60_000;
 const MOST_BYTES = 64_000_000;
 
 /**
- * Sends a request to the service at an address and returns its answer. Throws a `LetheError`: with the service's own code and
- * words if it refuses; `unauthorized` if it does not accept the token; `redirected` for any redirect, which is not followed;
- * `bad-answer` if something else answers, or too much; `bad-role` if the service does not have this path; `unavailable` (503)
- * and `service-failed` (other 5xx) if the service itself fails; `unreachable` if nothing answers within 60 seconds.
+ * Sends a request to the service at an address and returns its answer. Throws a `LetheError`: with the service's own
+ * code and words if it refuses; `unauthorized` if it does not accept the token; `redirected` for any redirect, which is
+ * not followed; `bad-answer` if something else answers, or too much; `bad-role` if the service does not have this path;
+ * `unavailable` (503) and `service-failed` (other 5xx) if the service itself fails; `unreachable` if nothing answers
+ * within 60 seconds.
  */
 export async function ask(server: string, path: string, request: Request = {}): Promise<Answer> {
   const { status, type, body } = await exchange(server, path, request);
@@ -115,7 +116,9 @@ async function readText(server: string, { body }: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-/** `fetch` rejects with a `TypeError` if it gets no answer; in Node its cause says why. Other errors stay as they are. */
+/**
+ * `fetch` rejects with a `TypeError` if it gets no answer; in Node its cause says why. Other errors stay as they are.
+ */
 function whyNoAnswer(server: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (error.name === "TimeoutError") {

@@ -20,7 +20,10 @@ export interface ServerShare {
 /** What a server publishes about a finished window. */
 export type PublishedWindow = ReleaseOrWithheld | ServerShare;
 
-/** The manifest of a task, as the service sends it. The signature is not checked: the caller has no key to check it with. */
+/**
+ * The manifest of a task, as the service sends it. The signature is not checked: the caller has no key to check it
+ * with.
+ */
 export async function fetchManifest(server: string, task: string): Promise<Manifest> {
   return readManifest((await ask(server, taskPath(task))).body);
 }
@@ -46,7 +49,9 @@ export async function fetchRelease(server: string, task: string, window: number)
   return found && readPublished(found);
 }
 
-/** What the server published about windows before `before`, or about all windows: at most `limit` of them, newest first. */
+/**
+ * What the server published about windows before `before`, or about all windows: at most `limit` of them, newest first.
+ */
 export async function fetchReleases(
   server: string,
   task: string,

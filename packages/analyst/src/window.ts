@@ -38,7 +38,10 @@ const MOST_OPEN = 5;
 /** How far back to look for windows that should be finished and are not, for example because the helper is away. */
 const MOST_OVERDUE = 30;
 
-/** The next window, the running one, those before it that accept reports, and those that wait to be finished; newest first. */
+/**
+ * The next window, the running one, those before it that accept reports, and those that wait to be finished; newest
+ * first.
+ */
 export async function unfinishedWindows(
   server: string,
   manifest: Manifest,
@@ -64,7 +67,9 @@ function findWindow(server: string, task: string, window: number): Promise<Windo
   return unless("window-closed", fetchWindow(server, task, window));
 }
 
-/** Whether the server will still publish something. A window during which it did not run is closed and never released. */
+/**
+ * Whether the server will still publish something. A window during which it did not run is closed and never released.
+ */
 async function isUnfinished(server: string, status: WindowStatus): Promise<boolean> {
   if (isFinished(status)) return false;
   const { task, window, state } = status;

@@ -24,10 +24,15 @@ export function answering(
   return listen((_request, response) => response.writeHead(status, { "content-type": type, ...headers }).end(body));
 }
 
-/** What a service would answer to each path; a 425 with `window-not-open` if it is a function that returns undefined. */
+/**
+ * What a service would answer to each path; a 425 with `window-not-open` if it is a function that returns undefined.
+ */
 export type Paths = Readonly<Record<string, string | (() => string | undefined)>>;
 
-/** A service that knows these paths, and refuses all others: windows as closed, the rest as unknown. Records what it was asked. */
+/**
+ * A service that knows these paths, and refuses all others: windows as closed, the rest as unknown. Records what it was
+ * asked.
+ */
 export async function fakeService(paths: Paths): Promise<{ readonly url: string; readonly asked: string[] }> {
   const asked: string[] = [];
   const url = await listen(({ url: path = "" }, response) => {

@@ -1,7 +1,7 @@
 /**
- * The command `lethe`. Each folder is one command, or the commands that share its code; `options`, `print` and `system` hold
- * what several commands use. A command parses options and prints; core, analyst, lab and server do the work. Commands import
- * none of each other's code.
+ * The command `lethe`. Each folder is one command, or the commands that share its code; `options`, `print` and `system`
+ * hold what several commands use. A command parses options and prints; core, analyst, lab and server do the work.
+ * Commands import none of each other's code.
  */
 import { readFileSync } from "node:fs";
 import { LetheError } from "@lethe/core/error";
@@ -54,8 +54,9 @@ try {
 }
 
 /**
- * The exit code. It is 0 after help and version. An error that the user can correct prints one line and is 2, whether commander,
- * another package or a command found it. A failure of the service itself is 1. Anything else is a bug, and is thrown.
+ * The exit code. It is 0 after help and version. An error that the user can correct prints one line and is 2, whether
+ * commander, another package or a command found it. A failure of the service itself is 1. Anything else is a bug, and
+ * is thrown.
  */
 function exitCode(error: unknown): number {
   if (error instanceof CommanderError && !isFailure(error)) return error.exitCode === 0 ? 0 : 2;

@@ -36,7 +36,7 @@ export function randomBytes(length: number): Uint8Array {
 /** A device's 16 bytes; different numbers, different devices. */
 export const deviceNumber = (number: number): Uint8Array => new Uint8Array(16).fill(number);
 
-const MASTERS: Readonly<Record<ServerRole, Secret<Uint8Array>>> = {
+export const MASTERS: Readonly<Record<ServerRole, Secret<Uint8Array>>> = {
   leader: secret(new Uint8Array(32).fill(1)),
   helper: secret(new Uint8Array(32).fill(2)),
 };

@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Task } from "@lethe/core/message";
+import { type Task, windowAt } from "@lethe/core/message";
 import { expect, it, onTestFinished } from "vitest";
 import { openDataFolder } from "../dist/storage/data-folder.js";
-import { windowAt } from "../dist/window-time.js";
 import { askToEnrol, type Device, enrolMany, fetchTask, type KnownTask, reportOf, upload } from "../test/device.ts";
 import { eventually } from "../test/eventually.ts";
 import { copyEmptyDatabase, temporaryFolder } from "../test/folder.ts";
@@ -113,7 +112,10 @@ async function expectLater(response: Response): Promise<void> {
   expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
 }
 
-/** For longer than a service with a right clock takes to release and erase, it does neither, and sends nobody away for good. */
+/**
+ * For longer than a service with a right clock takes to release and erase, it does neither, and sends nobody away for
+ * good.
+ */
 async function requireHeld(service: ServiceProcess, now: number, keyFile: string, held: Collecting): Promise<void> {
   const { task, window, devices } = held;
   const until = performance.now() + MOMENT_MS;

@@ -1,8 +1,7 @@
 import { Agent, request } from "node:http";
-import { encodeBase64url } from "@lethe/core/message";
+import { encodeBase64url, windowAt } from "@lethe/core/message";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { windowAt } from "../dist/window-time.js";
 import {
   type Device,
   enrolMany,

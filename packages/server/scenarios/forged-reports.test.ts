@@ -1,12 +1,13 @@
-import { encodeReport, type Release, type Task } from "@lethe/core/message";
+import { encodeReport, type Release, type Task, windowAt } from "@lethe/core/message";
 import { planTask } from "@lethe/core/plan";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { windowAt } from "../dist/window-time.js";
 import { enrol, fetchTask, type KnownTask, reportFor, upload } from "../test/device.ts";
 import { eventually } from "../test/eventually.ts";
 import { closeByHand, createTask, EXACT_TASK, startTestService, type TestService } from "../test/service.ts";
 
-/** What a release states about privacy stands on what the operator vouches for, and on nothing that a stranger can send. */
+/**
+ * What a release states about privacy stands on what the operator vouches for, and on nothing that a stranger can send.
+ */
 const TASK: Task = {
   ...EXACT_TASK,
   minimumDevices: 8,

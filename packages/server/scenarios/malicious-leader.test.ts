@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { isValidReport, type ServerRole } from "@lethe/core/two-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { macOfRequest, openAnswer, sealRequest } from "../dist/peer/envelope.js";
-import { encodeJob, type JobEntry } from "../dist/peer/messages.js";
+import { macOfRequest, openAnswer, sealRequest } from "../dist/between/envelope.js";
+import { encodeJob, type JobEntry } from "../dist/between/messages.js";
 import { unownedFolder } from "../test/folder.ts";
 import { codeOf, leadAlone, type OwnLeader } from "../test/own-leader.ts";
 import { startTestService, type TestService } from "../test/service.ts";
@@ -174,7 +174,7 @@ describe("what the servers must agree about", () => {
     entry: JobEntry,
   ): Promise<string> {
     const { manifest, hash } = leader.task;
-    const agreed = { manifestHash: hash, helperCommitment: leader.peerWindow().helperCommitment as Uint8Array };
+    const agreed = { manifestHash: hash, helperCommitment: leader.helperWindow().helperCommitment as Uint8Array };
     const job = encodeJob({ ...agreed, verifyKey: new Uint8Array(32), ...claimed }, [entry]);
     const where = ["job", manifest.task, leader.window];
     const sealed = sealRequest(PEER_SECRET, where.join(" "), helper.clock() / 1000, job);
@@ -193,9 +193,11 @@ describe("what the servers must agree about", () => {
     expect(await askAs({}, entry)).toBe("verify-key-differs");
     expect(await askAs({ manifestHash: new Uint8Array(randomBytes(32)) }, entry)).toBe("task-differs");
     const elsewhere = { ...leader.version, hash: new Uint8Array(32) };
-    expect(await codeOf(leader.helper.issueKeys(elsewhere, leader.peerWindow(), [newId()]))).toBe("task-differs");
+    expect(await codeOf(leader.helper.issueKeys(elsewhere, leader.helperWindow(), [newId()]))).toBe("task-differs");
     expect(
-      await codeOf(leader.helper.finish(elsewhere, leader.peerWindow(), { received: 0, reports: new Uint8Array(32) })),
+      await codeOf(
+        leader.helper.finish(elsewhere, leader.helperWindow(), { received: 0, reports: new Uint8Array(32) }),
+      ),
     ).toBe("task-differs");
     expect(await received(leader)).toBe(before);
     expect(await codeOf(leader.ask(entry))).toBe("answered");

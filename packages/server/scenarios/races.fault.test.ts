@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DEVICE_BYTES, encodeBase64url, type Task } from "@lethe/core/message";
 import { expect, it } from "vitest";
 import { createRefusalCounter } from "../dist/intake/refusals.js";
+import { fillPool } from "../dist/rounds/windows.js";
 import { type Database, DatabaseUnavailable } from "../dist/storage/database.js";
 import type { SpareDevice } from "../dist/storage/devices.js";
 import { leaseReports } from "../dist/storage/reports.js";
@@ -12,7 +13,6 @@ import { createTaskRegistry, type TaskVersion } from "../dist/storage/tasks.js";
 import { findWindow, type WindowRow } from "../dist/storage/windows.js";
 import { openKeyFile } from "../dist/tally/key-file.js";
 import type { Threads } from "../dist/tally/threads.js";
-import { fillPool } from "../dist/tally/windows.js";
 import { enrol, fetchTask, type KnownTask, reportOf, upload } from "../test/device.ts";
 import { eventually } from "../test/eventually.ts";
 import { readKeyFile } from "../test/key-file.ts";
@@ -270,7 +270,7 @@ it("keys that are made while another erases their window are thrown away", async
     row: (await findWindow(database, task.name, WINDOW)) as WindowRow,
     task: tasks.inWindow(task.name, WINDOW) as TaskVersion,
   };
-  const keyFile = openKeyFile(processes.keyFile, { shared: true });
+  const keyFile = openKeyFile(processes.keyFile, { severalProcesses: true });
   const run = async (): Promise<SpareDevice[]> => {
     await closeByHand(tally, task.name, WINDOW);
     await requireAllErased(database);
@@ -278,7 +278,7 @@ it("keys that are made while another erases their window are thrown away", async
     return [{ device: bytes.subarray(0, DEVICE_BYTES), publicKeys: bytes, signature: bytes }];
   };
   const threads = { count: 1, run, close: async () => undefined } as unknown as Threads;
-  await fillPool(database, threads, keyFile, open, 1000);
+  await fillPool({ database, threads, keyFile }, open, 1000);
   await requireErased(database, processes.keyFile, task, WINDOW);
 });
 

@@ -1,13 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { secret } from "@lethe/core/encryption";
-import { encodeBase64url } from "@lethe/core/message";
+import { encodeBase64url, windowAt } from "@lethe/core/message";
 import { openService } from "@lethe/server";
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { openKeyFile } from "../dist/tally/key-file.js";
 import { openTally } from "../dist/tally/sealed-tally.js";
-import { windowAt } from "../dist/window-time.js";
 import {
   type Device,
   enrol,
@@ -245,10 +244,11 @@ it("the count of invalid reports begins with noise, drawn again for every window
   const keys = openKeyFile(service.keyFile);
   const begun = rows.map(({ name, number, sealed }) => {
     const windowSecret = keys.windowSecret(name, number) ?? secret(new Uint8Array(32));
-    return openTally(windowSecret, sealed).invalid;
+    return openTally(windowSecret, sealed, "sums").invalid;
   });
   keys.close();
-  // The likeliest value of the noise has probability tanh(ε/4) = 0.025: at most two values among 12 has less than 1e-12.
+  // The likeliest value of the noise has probability tanh(ε/4) = 0.025: at most two values among 12 has less than
+  // 1e-12.
   expect(new Set(begun).size).toBeGreaterThan(2);
 });
 

@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Task } from "@lethe/core/message";
+import { type Task, windowAt } from "@lethe/core/message";
 import type { ServerRole } from "@lethe/core/two-server";
 import { expect, it, onTestFinished } from "vitest";
-import { windowAt } from "../dist/window-time.js";
 import { eventually } from "../test/eventually.ts";
 import { copyEmptyDatabase, temporaryFolder } from "../test/folder.ts";
 import { windowsIn } from "../test/key-file.ts";

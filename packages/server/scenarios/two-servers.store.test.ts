@@ -1,7 +1,6 @@
-import type { Task } from "@lethe/core/message";
+import { type Task, windowAt } from "@lethe/core/message";
 import { type ServerRole, twoServerReportBytes } from "@lethe/core/two-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { windowAt } from "../dist/window-time.js";
 import { askToEnrol } from "../test/device.ts";
 import { eventually } from "../test/eventually.ts";
 import { windowsIn } from "../test/key-file.ts";

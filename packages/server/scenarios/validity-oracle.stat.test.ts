@@ -10,9 +10,9 @@ import { closeByHand, createTask, startTestService } from "../test/service.ts";
 
 /**
  * The validity oracle (docs/threat-model.md), run against the service: an intruder reads a device's stored state and
- * hijacks its one report. They turn the secret slot onto the canary and add the pattern, so that the report is valid exactly if the
- * event never happened, and then read the release. A few windows show that the service keeps the rule; how little is left is measured
- * in the lab (`attacks`), with thousands.
+ * hijacks its one report. They turn the secret slot onto the canary and add the pattern, so that the report is valid
+ * exactly if the event never happened, and then read the release. A few windows show that the service keeps the rule;
+ * how little is left is measured in the lab (`attacks`), with thousands.
  */
 const random = randomnessFrom(globalThis.crypto);
 

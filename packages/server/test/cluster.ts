@@ -89,7 +89,9 @@ export async function surviveClusterKills(kills: number, seed: string): Promise<
   }
 }
 
-/** First the window that all the devices reported for, then others, so that tallies die at many moments of a release. */
+/**
+ * First the window that all the devices reported for, then others, so that tallies die at many moments of a release.
+ */
 async function killWhileWindowsAreReleased(
   cluster: Cluster,
   first: Counted,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Randomness, uniformBelow } from "@lethe/core/randomness";
 import { expect } from "vitest";
-import { allOf } from "../dist/all-of.js";
+import { allOf } from "../dist/async/all-of.js";
 import { type KnownTask, upload } from "./device.ts";
 import { makeReport, type Sent } from "./recount.ts";
 import { type ServiceProcess, unlessGone } from "./service-process.ts";

@@ -126,8 +126,8 @@ async function newCluster(password: string, settings: Settings): Promise<Cluster
 }
 
 /**
- * Where the user to whom the clusters belong can run PostgreSQL: as installed, or, if that is below a folder that only root
- * may enter, from a copy in the cluster's folder.
+ * Where the user to whom the clusters belong can run PostgreSQL: as installed, or, if that is below a folder that only
+ * root may enter, from a copy in the cluster's folder.
  */
 async function programsFor(folder: string): Promise<string> {
   try {

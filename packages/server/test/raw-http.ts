@@ -35,8 +35,8 @@ export function openConnection(url: string): Promise<RawConnection> {
 }
 
 /**
- * Sends bytes as they are and reads until the other side closes, or until nothing came for `patience` milliseconds after the
- * last byte; for the first one it waits longer, because a busy service takes its time.
+ * Sends bytes as they are and reads until the other side closes, or until nothing came for `patience` milliseconds
+ * after the last byte; for the first one it waits longer, because a busy service takes its time.
  */
 export async function sendRaw(
   url: string,

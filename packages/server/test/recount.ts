@@ -66,7 +66,7 @@ export async function requireCountedOnce(
   const recounted = await recount(database, master, task, window, sent);
   const { counted, sealed } = await storedTally(database, task, window);
   expect(counted).toBe(sent.length);
-  expect(openTally(master, sealed).sums).toEqual([recounted]);
+  expect(openTally(master, sealed, "sums").sums).toEqual([recounted]);
   expect(await rowsOf(database, "uncounted", task.name, window)).toBe(0);
   return recounted;
 }

@@ -6,7 +6,7 @@ import type { Task } from "@lethe/core/message";
 import { type Randomness, seededRandomnessForTests, uniformBelow } from "@lethe/core/randomness";
 import { decodeTwoServerReport, type ServerRole } from "@lethe/core/two-server";
 import { expect } from "vitest";
-import { digestOf } from "../dist/peer/messages.js";
+import { digestOf } from "../dist/between/messages.js";
 import { openDataFolder } from "../dist/storage/data-folder.js";
 import { eventually } from "./eventually.ts";
 import { createDealer, type FaultyLink, startFaultyLink } from "./faulty-link.ts";
@@ -78,8 +78,9 @@ interface Running extends Servers {
 }
 
 /**
- * Devices report while leader and helper are killed at random moments, and what they say to each other is lost, repeated, late or out of order; then the window is finished under the same
- * conditions. Both have counted the very reports that were acknowledged, invalid ones as "no event", and together tell the truth.
+ * Devices report while leader and helper are killed at random moments, and what they say to each other is lost,
+ * repeated, late or out of order; then the window is finished under the same conditions. Both have counted the very
+ * reports that were acknowledged, invalid ones as "no event", and together tell the truth.
  */
 export async function surviveFaults(kills: number, seed: string): Promise<FaultsResult> {
   const random = seededRandomnessForTests(seed);

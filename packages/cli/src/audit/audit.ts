@@ -1,6 +1,6 @@
 /**
- * The command `lethe audit`: whether the files that an application stores show which devices had events. The lab tests them;
- * this file prints its verdict.
+ * The command `lethe audit`: whether the files that an application stores show which devices had events. The lab tests
+ * them; this file prints its verdict.
  */
 import { type AuditResult, audit } from "@lethe/lab/audit";
 import type { Command } from "commander";

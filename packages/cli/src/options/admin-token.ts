@@ -23,8 +23,8 @@ export interface AdminToken {
 }
 
 /**
- * The token that a service requires of its admin: from the environment, else from the data folder, else a new one, which is not
- * stored yet.
+ * The token that a service requires of its admin: from the environment, else from the data folder, else a new one,
+ * which is not stored yet.
  */
 export function adminTokenOf(data: string): AdminToken {
   const given = findToken(tokenFileOf(data));

@@ -1,6 +1,7 @@
 /**
- * The command `lethe plan`: which guarantees hold and how large errors will be. `question.ts` reads the options, `metric.ts`
- * computes the plan of one metric, and `print-metric.ts` and `print-task.ts` write plans as text. Core plans, the lab measures.
+ * The command `lethe plan`: which guarantees hold and how large errors will be. `question.ts` reads the options,
+ * `metric.ts` computes the plan of one metric, and `print-metric.ts` and `print-task.ts` write plans as text. Core
+ * plans, the lab measures.
  */
 import { accessSync, constants, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

@@ -47,7 +47,9 @@ interface PlannedRoom {
 /** What is to be planned: a metric, by the guarantee that it shall have. */
 export type PlannedMetric = TwoServerQuestion & PlannedRoom;
 
-/** The question that the options ask about one metric. A missing or contradictory option ends the command with one line. */
+/**
+ * The question that the options ask about one metric. A missing or contradictory option ends the command with one line.
+ */
 export function questionFrom(options: PlanOptions, command: Command): PlannedMetric {
   const {
     statistic,

@@ -1,7 +1,10 @@
 /** Printed before the embedded database is created, which takes seconds. */
 export const PREPARING = "preparing the database …";
 
-/** Shows on stderr how much of a long task is done. On a terminal the line rewrites itself; elsewhere there is one line per 10%. */
+/**
+ * Shows on stderr how much of a long task is done. On a terminal the line rewrites itself; elsewhere there is one line
+ * per 10%.
+ */
 export function createProgress(what: string): (share: number) => void {
   let last = -1;
   return (share) => {

@@ -1,7 +1,9 @@
 import type { Manifest } from "@lethe/core/message";
 import { DEFAULT_SERVER } from "../options/options.ts";
 
-/** The command that prints the results of a task; with `window`, the results of that window as soon as it is finished. */
+/**
+ * The command that prints the results of a task; with `window`, the results of that window as soon as it is finished.
+ */
 export function resultsCommand(
   { task, mode, servers: [leader, helper] }: Pick<Manifest, "task" | "mode" | "servers">,
   { window, server = DEFAULT_SERVER }: { readonly window?: number; readonly server?: string } = {},

@@ -2,7 +2,10 @@ import { type Metric, schemeOf, type Task } from "@lethe/core/message";
 import { limitsEvents, SCHEME_TABLE } from "@lethe/core/statistic";
 import { count } from "./table.ts";
 
-/** "288 ticks and 1,000 page hides: at most 1,288 writes". Old manifests lack `hides` and allow as many as there are ticks. */
+/**
+ * "288 ticks and 1,000 page hides: at most 1,288 writes". Old manifests lack `hides` and allow as many as there are
+ * ticks.
+ */
 export function describeWrites({ ticks, hides = ticks }: Pick<Task, "ticks" | "hides">): string {
   return `${counted(ticks, "tick")} and ${counted(hides, "page hide")}: at most ${counted(ticks + hides, "write")}`;
 }
@@ -30,7 +33,10 @@ export function describeLimits(task: Task): string[] {
   return [...metricsBy].map(([limit, metrics]) => `${listed(metrics)}: ${describeLimit(limit)}${old}`);
 }
 
-/** What an intruder who captures a device may learn in spite of the encryption: with a quantum computer, and from its memory. */
+/**
+ * What an intruder who captures a device may learn in spite of the encryption: with a quantum computer, and from its
+ * memory.
+ */
 export function describeExposure(task: Task): string[] {
   const underElGamal = task.metrics
     .filter((metric) => !SCHEME_TABLE[schemeOf(task, metric)].isPostQuantum)

@@ -4,7 +4,10 @@
  */
 import { entryOf, type StatisticName } from "@lethe/core/statistic";
 
-/** Rows under a header. Columns are as wide as their widest cell; the first `left` columns are aligned left, the others right. */
+/**
+ * Rows under a header. Columns are as wide as their widest cell; the first `left` columns are aligned left, the others
+ * right.
+ */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[], left: number): string {
   const widths = header.map((title, i) =>
     rows.reduce((widest, row) => Math.max(widest, (row[i] ?? "").length), title.length),

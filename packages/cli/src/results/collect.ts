@@ -34,8 +34,8 @@ export function addCollect(program: Command): void {
 }
 
 const HELP = `
-Each share alone is random noise. If you give no keys, those in the leader's manifest are believed: then one operator could have
-played both parts. Exit code 2 if there are no results: the window is not finished (with --json, "status" is
+Each share alone is random noise. If you give no keys, those in the leader's manifest are believed: then one operator
+could have played both parts. Exit code 2 if there are no results: the window is not finished (with --json, "status" is
 pending), too few devices reported (not-enough), its secret is gone (lost), or the shares do not belong together.`;
 
 async function collect(options: CollectOptions, command: Command): Promise<void> {

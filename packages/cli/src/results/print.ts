@@ -15,7 +15,10 @@ export function refuseTwoFormats({ csv, json }: Format, command: Command): void 
   if (csv && json) command.error("error: --csv and --json exclude each other");
 }
 
-/** Prints a release, or why there is none. CSV goes to stdout; without a release it is a header, and the reason goes to stderr. */
+/**
+ * Prints a release, or why there is none. CSV goes to stdout; without a release it is a header, and the reason goes to
+ * stderr.
+ */
 export function printOutcome(outcome: ReleaseOrWithheld | Pending, { csv, json }: Format, mode: Task["mode"]): void {
   if (json) console.log(JSON.stringify(outcome));
   else if (csv) {

@@ -1,7 +1,7 @@
 /**
- * The commands `lethe results` and, for tasks of two servers, `lethe collect`. The analyst package finds and checks releases;
- * `print.ts` writes them as JSON, as CSV (`csv.ts`) or as text (`text.ts`), and `wait.ts` shows the state of a window that a
- * command waits for.
+ * The commands `lethe results` and, for tasks of two servers, `lethe collect`. The analyst package finds and checks
+ * releases; `print.ts` writes them as JSON, as CSV (`csv.ts`) or as text (`text.ts`), and `wait.ts` shows the state of
+ * a window that a command waits for.
  */
 import { fetchManifest, findRelease, type Pending, type PublishedWindow } from "@lethe/analyst";
 import type { ReleaseOrWithheld } from "@lethe/core/message";
@@ -34,8 +34,8 @@ export function addResults(program: Command): void {
 }
 
 const HELP = `
-With --json, "status" is released, not-enough (too few devices reported, so that window is never released), lost (the secret of
-the window is gone) or pending (there is no release yet; the other fields have the state of the window).`;
+With --json, "status" is released, not-enough (too few devices reported, so that window is never released), lost (the
+secret of the window is gone) or pending (there is no release yet; the other fields have the state of the window).`;
 
 async function results(task: string, options: ResultsOptions, command: Command): Promise<void> {
   const { server } = options;
@@ -51,7 +51,9 @@ async function results(task: string, options: ResultsOptions, command: Command):
 /** Only services that run with --dev have windows as short as this. */
 const TRIAL_SECONDS = 10;
 
-/** What to do if too few devices reported at a service in development. In production there is nothing to do but wait. */
+/**
+ * What to do if too few devices reported at a service in development. In production there is nothing to do but wait.
+ */
 function adviceFor(outcome: ReleaseOrWithheld | Pending, newer: readonly PublishedWindow[], server: string): string[] {
   const short = [outcome, ...newer].find((told) => told.status === "not-enough");
   if (!short || short.to - short.from > TRIAL_SECONDS) return [];

@@ -2,9 +2,9 @@ import type { Pending } from "@lethe/analyst";
 import { describeState } from "./text.ts";
 
 /**
- * A line on stderr with the state of a window while a command waits for it, and with what `hindrance` returns if something
- * keeps the window from being finished. On a terminal the line rewrites itself; elsewhere a new line follows when either
- * changes. Call it with undefined when the window is finished.
+ * A line on stderr with the state of a window while a command waits for it, and with what `hindrance` returns if
+ * something keeps the window from being finished. On a terminal the line rewrites itself; elsewhere a new line follows
+ * when either changes. Call it with undefined when the window is finished.
  */
 export function createStatusLine(
   hindrance: () => Promise<string | undefined> = async () => undefined,

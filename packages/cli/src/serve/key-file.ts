@@ -20,7 +20,9 @@ export function keyFileOf({ data, keyFile }: KeyFileOptions, databaseUrl: string
   return file;
 }
 
-/** Checks that the key file can be created, before a database is. Creating the data folder creates the folders above it. */
+/**
+ * Checks that the key file can be created, before a database is. Creating the data folder creates the folders above it.
+ */
 export function requireKeyFolder(file: string, data: string): void {
   const folder = dirname(file);
   if (existsSync(folder) || isInside(folder, data)) return;

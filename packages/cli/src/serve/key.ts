@@ -18,7 +18,8 @@ export function addKey(program: Command): void {
 }
 
 const HELP = `
-If there is no key file, it is created, as lethe serve would do, so that you can publish the key before the service starts.`;
+If there is no key file, it is created, as lethe serve would do, so that you can publish the key before the service
+starts.`;
 
 async function tellKey({ json, ...options }: KeyFileOptions & { readonly json?: boolean }): Promise<void> {
   const databaseUrl = process.env.DATABASE_URL;

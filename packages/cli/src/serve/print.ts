@@ -35,7 +35,10 @@ export function toJson({ url, operatorKey }: Service, { role }: ServeOptions, { 
   });
 }
 
-/** What an operator needs to know about a service that has started: its address, its key, its files, and what to do next. */
+/**
+ * What an operator needs to know about a service that has started: its address, its key, its files, and what to do
+ * next.
+ */
 export function describe(
   { url, operatorKey }: Service,
   { role, url: publicUrl, peer, peerKey }: ServeOptions,

@@ -1,6 +1,7 @@
 /**
- * The command `lethe serve`, and `lethe key`, which reads the same key file. `prepare.ts` checks the options, `open.ts` starts
- * the service of `@lethe/server`, and `print.ts` writes what the operator needs to know. Start with `serve` in this file.
+ * The command `lethe serve`, and `lethe key`, which reads the same key file. `prepare.ts` checks the options, `open.ts`
+ * starts the service of `@lethe/server`, and `print.ts` writes what the operator needs to know. Start with `serve` in
+ * this file.
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { LetheError } from "@lethe/core/error";
@@ -90,13 +91,14 @@ The service uses the PostgreSQL server that DATABASE_URL names (postgres://user:
 processes may share it: intakes, which answer devices and hold no keys, and tallies, which share one key file. Without
 DATABASE_URL, one process does everything, with an embedded database in the data folder.
 
-Tasks of two servers need a leader, which devices reach, and a helper, which only the leader reaches. They belong to two
-operators, each with its own database and key file. Both set LETHE_PEER_SECRET to the same secret of at least 32 characters.
+Tasks of two servers need a leader, which devices reach, and a helper, which only the leader reaches. They belong to
+two operators, each with its own database and key file. Both set LETHE_PEER_SECRET to the same secret of at least 32
+characters.
 
-The admin token comes from LETHE_ADMIN_TOKEN. Without it, the service creates one, in the file admin-token in the data folder.
-An intake without a token answers devices only. Logs go to stderr, one JSON object per line. Ctrl-C or SIGTERM ends the service
-gracefully; a second one ends it at once. Exit codes: 2 if it cannot start; 3 if the embedded database stops answering, and 4
-if the data folder is gone. After 3 and 4, restart it, as systemd or a container does.`;
+The admin token comes from LETHE_ADMIN_TOKEN. Without it, the service creates one, in the file admin-token in the data
+folder. An intake without a token answers devices only. Logs go to stderr, one JSON object per line. Ctrl-C or SIGTERM
+ends the service gracefully; a second one ends it at once. Exit codes: 2 if it cannot start; 3 if the embedded database
+stops answering, and 4 if the data folder is gone. After 3 and 4, restart it, as systemd or a container does.`;
 
 async function serve(options: ServeOptions, command: Command): Promise<void> {
   const prepared = await prepare(options, command);

@@ -1,6 +1,6 @@
 /**
- * The command `lethe simulate`: a fleet of devices. The lab runs it, either with its server in this process or, in `fleet.ts`,
- * against a service over HTTP.
+ * The command `lethe simulate`: a fleet of devices. The lab runs it, either with its server in this process or, in
+ * `fleet.ts`, against a service over HTTP.
  */
 import { entryOf, isJoint } from "@lethe/core/statistic";
 import { type SimulationOptions, type SimulationResult, simulate } from "@lethe/lab/simulate";

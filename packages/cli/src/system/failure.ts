@@ -1,6 +1,6 @@
 /**
- * How a command deals with the system that it runs on: how it fails, stops, finds a port, and reads files. Every other folder
- * may import this one, and it imports none of them. Start with this file, which says how a command ends.
+ * How a command deals with the system that it runs on: how it fails, stops, finds a port, and reads files. Every other
+ * folder may import this one, and it imports none of them. Start with this file, which says how a command ends.
  */
 import type { LetheError } from "@lethe/core/error";
 import { CommanderError } from "commander";
@@ -23,7 +23,9 @@ const HINTS: Partial<Record<LetheError["code"], string>> = {
   unreachable: ": is the address right, and the service running (npx lethe serve)?",
 };
 
-/** What a user of the command can do about an error, to be printed after its message; empty if the message says it all. */
+/**
+ * What a user of the command can do about an error, to be printed after its message; empty if the message says it all.
+ */
 export function hintFor({ code }: LetheError): string {
   return HINTS[code] ?? "";
 }

@@ -2,7 +2,10 @@ import { closeSync, openSync, readSync } from "node:fs";
 
 const MOST_BYTES = 1_000_000;
 
-/** Reads a text file. Throws a `RangeError` that says what is wrong, without the path. `what` is, for example, "a task file". */
+/**
+ * Reads a text file. Throws a `RangeError` that says what is wrong, without the path. `what` is, for example, "a task
+ * file".
+ */
 export function readTextFile(path: string, what: string): string {
   const bytes = readBytes(path);
   if (bytes.length > MOST_BYTES) throw new RangeError(`${what} must have at most 1 MB`);

@@ -1,6 +1,6 @@
 /**
- * The command `lethe try`: a page with a button, a service, and the release that contains the user's own click. The lab runs
- * both; this file opens the browser and prints the releases.
+ * The command `lethe try`: a page with a button, a service, and the release that contains the user's own click. The lab
+ * runs both; this file opens the browser and prints the releases.
  */
 import { spawn } from "node:child_process";
 import { figuresOf, type Release } from "@lethe/core/message";

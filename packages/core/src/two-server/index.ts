@@ -23,7 +23,9 @@ export {
   type AggregatorOptions,
   createAggregator,
   issueShareKeys,
+  type KnownReport,
   prepareReport,
+  type ResumedAggregatorOptions,
 } from "./aggregator.ts";
 export { assembleRelease } from "./assemble-release.ts";
 export {

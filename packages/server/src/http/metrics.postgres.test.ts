@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
-import { encodeBase64url } from "@lethe/core/message";
+import { encodeBase64url, windowAt } from "@lethe/core/message";
 import { expect, it } from "vitest";
 import { enrol, fetchTask, reportOf, upload } from "../../test/device.ts";
 import { eventually } from "../../test/eventually.ts";
 import { countedReports } from "../../test/metrics.ts";
 import { closeByHand, createTask, EXACT_TASK, startTestService } from "../../test/service.ts";
-import { windowAt } from "../window-time.ts";
 
 it("has the metrics that docs/operating.md lists, and no device, token or address in any label", async () => {
   const service = await startTestService();

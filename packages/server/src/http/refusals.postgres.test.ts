@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { encodeBase64url, reportBytes, type Task } from "@lethe/core/message";
+import { encodeBase64url, reportBytes, type Task, windowAt } from "@lethe/core/message";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type Device,
@@ -23,7 +23,6 @@ import {
   startTestService,
   type TestService,
 } from "../../test/service.ts";
-import { windowAt } from "../window-time.ts";
 
 const TWIN: Task = { ...EXACT_TASK, task: "twin" };
 
@@ -96,7 +95,7 @@ describe("the size of a report", () => {
     await expectUnspent(device);
   });
 
-  it("is refused as unreadable if it is told twice, as Content-Length and in chunks", async () => {
+  it("is refused as unreadable if it is given twice, as Content-Length and in chunks", async () => {
     const device = await enrol(service, task, window);
     const head = headOf(device, { "transfer-encoding": "chunked", "content-length": bytes });
     await expectProblem(parseResponse(await sendRaw(service.url, `${head}0\r\n\r\n`)), "bad-encoding");

@@ -7,7 +7,7 @@ import { json, type Route, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import type { WindowLookup } from "./window-lookup.ts";
 
-/** What everybody may see: releases, and how far a window is. */
+/** The endpoints for everybody: releases, and the state of a window. */
 export function releaseRoutes(database: Database, { firstVersion, status }: WindowLookup): Route<unknown>[] {
   return [
     route({

@@ -1,11 +1,10 @@
-import type { Metric, Task } from "@lethe/core/message";
+import { type Metric, type Task, windowAt } from "@lethe/core/message";
 import { parametersFor, planTask } from "@lethe/core/plan";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectProblem } from "../../test/problem.ts";
 import { createTask, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
 import { makeTask, type Pair, SHARED_TASK, startPair } from "../../test/two-servers.ts";
-import { layoutsOf } from "../storage/tasks.ts";
-import { windowAt } from "../window-time.ts";
+import { reportLayoutOf } from "../storage/tasks.ts";
 
 /** What the service says that a report has, when it gets one byte. */
 async function requiredBytes({ url, clock }: TestService, task: Task): Promise<number> {
@@ -53,7 +52,7 @@ describe("a report of one server's task has as many bytes as its plan says", () 
   it.each(tasks)("$task", async (task) => {
     const required = await requiredBytes(service, task);
     expect(plannedBytes(task)).toBe(required);
-    const [part, ...others] = layoutsOf(task).layout;
+    const [part, ...others] = reportLayoutOf(task).layout;
     // The plan of a metric alone, without a task.
     if (part && others.length === 0)
       expect(parametersFor(part.spec, 1000, 1e-6, task.scheme).reportBytes).toBe(required);
@@ -75,7 +74,7 @@ describe("a report of two servers' task has as many bytes as its plan says", () 
   it.each(tasks)("$task", async (task) => {
     const required = await requiredBytes(pair.leader, task);
     expect(plannedBytes(task)).toBe(required);
-    const [part, ...others] = layoutsOf(task).shared ?? [];
+    const [part, ...others] = reportLayoutOf(task).layout;
     if (part && others.length === 0) expect(parametersFor(part.spec, 1000, 1e-6).reportBytes).toBe(required);
   });
 });

@@ -1,7 +1,7 @@
 import { type Problem, type ReleaseOrWithheld, SCHEMAS, type WindowStatus } from "@lethe/core/message";
 import type { SignedShare } from "@lethe/core/two-server";
 import { z } from "zod";
-import { OPERATIONS, type Operation } from "../peer/operation.ts";
+import { OPERATIONS, type Operation } from "../between/operation.ts";
 
 /*
  * The shapes of what goes over HTTP, for checking parameters and for the OpenAPI description. Tasks, manifests, releases and whatever else

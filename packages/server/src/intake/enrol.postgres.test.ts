@@ -1,3 +1,4 @@
+import { windowAt } from "@lethe/core/message";
 import type { EnrolmentRules, ServiceOptions } from "@lethe/server";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { askToEnrol, enrol, enrolMany, fetchTask, type KnownTask, reportOf, upload } from "../../test/device.ts";
@@ -5,7 +6,6 @@ import { eventually } from "../../test/eventually.ts";
 import { requestCounts } from "../../test/metrics.ts";
 import { expectProblem } from "../../test/problem.ts";
 import { closeByHand, createTask, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
-import { windowAt } from "../window-time.ts";
 
 const WINDOW_SECONDS = EXACT_TASK.ticks * EXACT_TASK.tickSeconds;
 
@@ -59,7 +59,7 @@ describe("how fast one address enrols devices", () => {
     expect((await ask(from("2001:db8:1:3::1"))).status).toBe(201);
   });
 
-  it("cannot be had anew by an address that the client writes before the one the proxy adds", async () => {
+  it("is not reset by an address that the client writes before the one the proxy adds", async () => {
     const address = newAddress();
     for (let i = 0; i < 6; i++) expect((await ask(from(`203.0.113.${i}, ${address}`))).status).toBe(201);
     await expectProblem(await ask(from(`203.0.113.9, ${address}`)), "rate-limited");
@@ -67,7 +67,7 @@ describe("how fast one address enrols devices", () => {
 });
 
 describe("how many devices one address enrols in a window", () => {
-  it("has an end, also when they come at once, and the next window begins anew", async () => {
+  it("has an end, also when they come at once, and the next window begins at zero", async () => {
     const init = from(newAddress());
     for (let i = 0; i < 6; i++) expect((await ask(init)).status).toBe(201);
     service.clock.advance(6);
@@ -122,7 +122,7 @@ describe("the operator's own check", () => {
     ],
     ["rejects", () => Promise.reject(new Error("SECRET-OF-THE-CHECK"))],
     ["rejects with nothing", () => Promise.reject()],
-    ["rejects with a status of its own", () => Promise.reject(Object.assign(new Error("SECRET"), { statusCode: 418 }))],
+    ["rejects with its own status", () => Promise.reject(Object.assign(new Error("SECRET"), { statusCode: 418 }))],
   ])("admits nobody if it %s, and says nothing of why", async (_what, check) => {
     attest = check;
     const { detail } = await expectProblem(await ask(attesting("any")), "unauthorized");
@@ -174,7 +174,7 @@ describe("under other rules", () => {
     await expectProblem(await ask({ headers: { authorization: "Bearer x" } }), "unauthorized");
   });
 
-  it("keys that do not come are told, with when to ask again", async () => {
+  it("if no keys come, the refusal says when to ask again", async () => {
     await under({ keysAhead: 0 });
     const refused = await ask();
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -200,7 +200,7 @@ describe("the window of an enrolment", () => {
     await expectProblem(await askToEnrol(service, task.name, 0), "window-closed");
   });
 
-  it("takes nobody once it is closed by hand", async () => {
+  it("takes nobody once it is closed manually", async () => {
     expect((await closeByHand(service, task.name, window)).status).toBe(200);
     await expectProblem(await ask(), "window-closed");
   });

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { encodeBase64url, encodeReport, type Release, type Task } from "@lethe/core/message";
+import { encodeBase64url, encodeReport, type Release, type Task, windowAt } from "@lethe/core/message";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type Device,
@@ -17,7 +17,6 @@ import { eventually } from "../../test/eventually.ts";
 import { countedReports } from "../../test/metrics.ts";
 import { expectProblem } from "../../test/problem.ts";
 import { closeByHand, createTask, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
-import { windowAt } from "../window-time.ts";
 
 let service: TestService;
 let window: number;
@@ -31,7 +30,7 @@ afterAll(async () => {
   await service?.remove();
 });
 
-/** A task of its own for each test, so that each can close its window. */
+/** Each test has its own task, so that each can close its window. */
 async function ownTask(name: string, changed: Partial<Task> = {}): Promise<KnownTask> {
   await createTask(service, { ...EXACT_TASK, ...changed, task: name });
   return fetchTask(service, name);
@@ -47,7 +46,7 @@ async function release(task: KnownTask): Promise<Release> {
   });
 }
 
-/** So many devices say that it happened; as good as exact for the task that these tests use. */
+/** How many devices say that it happened; as good as exact for the task that these tests use. */
 function happenedIn({ metrics }: Release): number {
   const [metric] = metrics;
   if (metric?.statistic !== "occurrence") throw new TypeError("no occurrence");
@@ -87,7 +86,7 @@ describe("an upload token", () => {
     }
   });
 
-  it("does not tell whether a report is there already", async () => {
+  it("does not reveal whether a report is there already", async () => {
     const sent = await reportFor(service, task, window);
     const token = encodeBase64url(randomBytes(32));
     const texts = await Promise.all(
@@ -108,7 +107,7 @@ describe("an upload token", () => {
 });
 
 describe("a device that nobody enrolled", () => {
-  it("is unknown, and so is one whose keys still lie in the pool", async () => {
+  it("is unknown, and so is one whose keys are still in the pool", async () => {
     const task = await ownTask("unknown");
     const device = { ...(await enrol(service, task, window)), id: randomBytes(16) };
     await expectProblem(await upload(service, device, reportOf(device)), "unknown-device");
@@ -143,7 +142,7 @@ describe.each([
     }
     for (const copier of copiers) {
       const taken = await upload(service, copier, report);
-      // Exactly as an honest one: nothing tells that it will not open.
+      // Exactly as an honest one: nothing shows that it will not open.
       expect([taken.status, await taken.text()]).toEqual([201, ""]);
     }
     const released = await release(task);
@@ -236,7 +235,7 @@ describe("a body that no honest device sends", () => {
 });
 
 describe("a window", () => {
-  it("that is closed by hand takes no more, not even what it has already", async () => {
+  it("that is closed manually takes no more, not even what it has already", async () => {
     const task = await ownTask("by-hand");
     const sent = await enrol(service, task, window);
     const [report, late] = [reportOf(sent), await enrol(service, task, window)];
@@ -258,7 +257,7 @@ describe("a window", () => {
     await expectProblem(await at(0), "window-closed");
   });
 
-  it("tells what it refused, by reason and exactly", async () => {
+  it("reports what it refused, by reason and exactly", async () => {
     const task = await ownTask("counted");
     const device = await enrol(service, task, window);
     const put = (headers: Record<string, string>, body: Uint8Array): Promise<Response> =>

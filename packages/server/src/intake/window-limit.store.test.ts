@@ -1,9 +1,9 @@
+import { windowAt } from "@lethe/core/message";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { askToEnrol } from "../../test/device.ts";
 import { eventually } from "../../test/eventually.ts";
 import { expectProblem } from "../../test/problem.ts";
 import { createTask, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
-import { windowAt } from "../window-time.ts";
 
 let service: TestService;
 let window: number;

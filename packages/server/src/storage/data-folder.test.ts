@@ -101,7 +101,7 @@ it("a folder that holds something else is refused and left as it is", async () =
   ]);
 });
 
-it("a folder named database that is none is refused and left as it is", async () => {
+it("a folder named database that holds something else is refused and left as it is", async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "database"));
   writeFileSync(join(folder, "database", "customers.csv"), "a,b");
@@ -115,7 +115,7 @@ it("a file where the folder should be is refused", async () => {
   await expectRefused(path, /data/);
 });
 
-it("a first start that was cut off is begun anew", async () => {
+it("a first start that was cut off begins again", async () => {
   const folder = temporaryFolder();
   await copyEmptyDatabase(folder);
   mkdirSync(join(folder, "database.new"));

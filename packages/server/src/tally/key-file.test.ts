@@ -26,7 +26,7 @@ vi.mock("node:fs", async (importOriginal) => {
 });
 
 const newPath = (): string => join(temporaryFolder(), "keys.json");
-const share = (path: string): KeyFile => openKeyFile(path, { shared: true });
+const share = (path: string): KeyFile => openKeyFile(path, { severalProcesses: true });
 const built = fileURLToPath(new URL("../../dist/tally/key-file.js", import.meta.url));
 
 /** Why it cannot be opened; the reason never quotes a secret that is in the file. */
@@ -64,7 +64,7 @@ describe("a new key file", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it("holds an operator's key of its own, which opens again and signs", () => {
+  it("holds its own operator key, which opens again and signs", () => {
     const [path, other] = [newPath(), newPath()];
     const [first, second] = [openKeyFile(path), openKeyFile(other)];
     expect(first.operatorKey).toMatch(/^ed25519:[\w-]{43}$/);
@@ -259,7 +259,7 @@ describe("a key file is refused", () => {
     ["with a field missing", (text) => text.replace(/"chain":"[^"]*",/, "")],
     ["with a short secret", (text) => text.replace(/"chain":"../, '"chain":"')],
     ["with a secret in another alphabet", (text) => text.replace(/"operator":"./, '"operator":"+')],
-    ["with a window's secret that is none", (text) => text.replace(/("task\/1":").*?"/, '$1AAAA"')],
+    ["with a window's secret that is too short", (text) => text.replace(/("task\/1":").*?"/, '$1AAAA"')],
   ];
   it.each(damages)("if it is %s, without a word of what is in it, and is not replaced", (_what, damage) => {
     const path = newPath();
@@ -286,7 +286,7 @@ describe("a key file that several share", () => {
     expect(Object.keys(readKeyFile(path).windows)).toEqual(["task/1", "task/2"]);
   });
 
-  it("moves its one ratchet on, whoever opens a window", () => {
+  it("moves its one ratchet on, in whichever process a window opens", () => {
     const path = newPath();
     const all = [share(path), share(path), share(path)];
     const seen = new Set([readKeyFile(path).chain]);
@@ -335,7 +335,7 @@ describe("a key file that several share", () => {
     expect(readdirSync(join(path, ".."))).toEqual(["keys.json"]);
   });
 
-  it("is whole for whoever reads it, however fast another process replaces it", async () => {
+  it("is whole for every reader, however fast another process replaces it", async () => {
     const path = newPath();
     const reader = share(path);
     const stays = encodeBase64url(reader.openWindow("stays", 0).reveal());
@@ -344,7 +344,7 @@ describe("a key file that several share", () => {
     const program = `
       import { existsSync } from "node:fs";
       import { openKeyFile } from ${JSON.stringify(built)};
-      const keyFile = openKeyFile(${JSON.stringify(path)}, { shared: true });
+      const keyFile = openKeyFile(${JSON.stringify(path)}, { severalProcesses: true });
       console.log("opened");
       let window = 0;
       for (; window < 500 || !existsSync(${JSON.stringify(enough)}); window++) {

@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { windowAt } from "@lethe/core/message";
 import type { Service, ServiceOptions } from "@lethe/server";
 import { expect, it, onTestFinished } from "vitest";
 import { startService } from "../../dist/service.js";
@@ -8,7 +9,6 @@ import { temporaryFolder } from "../../test/folder.ts";
 import { windowsIn } from "../../test/key-file.ts";
 import { ADMIN_TOKEN, createTask, EXACT_TASK, SILENT } from "../../test/service.ts";
 import { createStore, type Store } from "../../test/store.ts";
-import { windowAt } from "../window-time.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 
@@ -56,7 +56,7 @@ it("a key file and a database that were first used together know each other, and
   expect(await startAndStop(store, keyFile)).toBe(operatorKey);
 });
 
-it("a key file is refused with an empty database in the place of its own, and works with its own again, with nothing lost", async () => {
+it("a key file is refused with an empty database instead of its own one, and works with its own one again, with nothing lost", async () => {
   const [store, empty, keyFile] = [await newStore(), await newStore(), join(temporaryFolder(), "keys")];
   const first = await start(store, keyFile);
   const service = { url: first.url, operatorKey: first.operatorKey as string };
@@ -105,7 +105,7 @@ it("a database that is lost is replaced when the operator says so, once, and dev
   await startAndStop(next, keyFile);
 });
 
-it("what an earlier version left without ids gets them; an empty database in its place is refused as far as can be told", async () => {
+it("what an earlier version left without ids gets them; an empty database in its place is refused where the service can notice it", async () => {
   const [store, empty, keyFile] = [await newStore(), await newStore(), join(temporaryFolder(), "keys")];
   const service = await start(store, keyFile);
   await createTask(service, EXACT_TASK);
