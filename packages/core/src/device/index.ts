@@ -4,7 +4,7 @@
  * everything but `plan`, and by value only what is small. Start reading at `protocol.ts`.
  */
 
-export { join } from "../bytes.ts";
+export { join, splitInto } from "../bytes.ts";
 export { LetheError, type LetheErrorCode } from "../error.ts";
 export { headerOf, requireHeader } from "../header.ts";
 export { decodeBase64url, decodeBase64urlOf, encodeBase64url } from "../message/base64url.ts";

@@ -65,16 +65,11 @@ export function tabsOf(channelName: string): ClosableTabs {
     }
   };
   // A page that closes runs on for a moment after it has saved: what comes then is left for the next writer.
-  for (const type of ["pagehide", "pageshow"]) {
-    addEventListener(
-      type,
-      () => {
-        isHidden = type === "pagehide";
-        if (!isHidden && fold) post([]);
-      },
-      life,
-    );
-  }
+  const onPage = ({ type }: { readonly type: string }) => {
+    isHidden = type === "pagehide";
+    if (!isHidden && fold) post([]);
+  };
+  for (const type of ["pagehide", "pageshow"]) addEventListener(type, onPage, life);
 
   const takeKept = () => {
     oldest += kept.length;
