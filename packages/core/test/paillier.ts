@@ -1,7 +1,7 @@
 import { generateRandomKeysSync, PublicKey as PaillierKey, type PrivateKey } from "paillier-bigint";
 import type { AdditiveScheme } from "../src/encryption/rerandomizable.ts";
 import { LetheError } from "../src/error.ts";
-import { uniformBelowBig } from "../src/randomness/uniform.ts";
+import { uniformBelowBig } from "../src/randomness/uniform-big.ts";
 
 /** A third scheme, to show that the interface is open. For tests only: 512 bits are no protection. */
 const BITS = 512;

@@ -8,6 +8,7 @@ import {
   requireHeader,
   xof,
 } from "@lethe/core/device";
+import { requireLength, requireWhole } from "@lethe/core/error";
 
 /** A window that a device is enrolled in: first with its keys, then with ciphertexts, at last with a sealed report. */
 export interface StoredWindow {
@@ -85,7 +86,7 @@ export function decodeRecord(bytes: Uint8Array, operatorKey: string): DeviceReco
   let at = HEADER_BYTES;
   const take = (length: number): Uint8Array => {
     const part = bytes.slice(at, at + length);
-    if (part.length !== length) throw new TypeError("cut off");
+    requireLength("a record", part, length);
     at += length;
     return part;
   };
@@ -109,7 +110,7 @@ export function decodeRecord(bytes: Uint8Array, operatorKey: string): DeviceReco
 }
 
 function whole(value: number): number {
-  if (!Number.isSafeInteger(value)) throw new TypeError("not a whole number");
+  requireWhole("a record", value, -1, Number.MAX_SAFE_INTEGER);
   return value;
 }
 

@@ -18,10 +18,7 @@ export function createSessions(options: Omit<WriterOptions, "signal">): Sessions
   const { store, onProblem, onCounting } = options;
   /** Unset while another one writes. */
   let writer: Writer | undefined;
-  /**
-   * Of the consent that holds. It is aborted when consent is withdrawn; with `true`, for a last write, when the program
-   * closes.
-   */
+  /** Set while consent holds. Aborted when it is withdrawn; with `true`, for a last write, when the program closes. */
   let session: AbortController | undefined;
   /** Whether the session got the lock. Opening what is stored may take longer than `OTHERS_MS` on a busy machine. */
   let isLocked = false;
@@ -47,10 +44,7 @@ export function createSessions(options: Omit<WriterOptions, "signal">): Sessions
     }
   }
 
-  /**
-   * At once nothing is counted, asked or written any more, except for a last write. Resolves when nothing is in
-   * progress.
-   */
+  /** At once nothing is counted, asked or written, except for a last write. Resolves when nothing is in progress. */
   function end(isLastWrite: boolean): Promise<void> {
     session?.abort(isLastWrite);
     session = writer = undefined;
@@ -64,7 +58,6 @@ export function createSessions(options: Omit<WriterOptions, "signal">): Sessions
     session = own;
     isLocked = false;
     await new Promise<void>((resolve) => {
-      /** A session may end by itself, if something fails. */
       const endOwn = (): void => {
         if (session === own) end(false);
       };

@@ -18,7 +18,7 @@ const urlOf = (path: string): string => JSON.stringify(new URL(path, import.meta
 
 /**
  * A program that counts. In two of three windows it records an event, at some time when it is sure which window counts;
- * it says in which, says when the event is in a record that the store has, and tells every problem. What it says is out
+ * it says in which, says when the event is in a record that the store has, and prints every problem. It prints each line
  * before it goes on.
  */
 const COUNT_FOREVER = (server: string, operatorKey: string): string => `

@@ -83,13 +83,12 @@ export function statisticsOf(task: Pick<Task, "ticks" | "hides" | "scheme" | "me
   const writes = writesOf(task);
   const noised = task.metrics.filter((metric) => metric.noise === undefined);
   const joint = SCHEMES.flatMap((scheme) =>
-    JOINT.flatMap((statistic) => {
+    JOINT.map((statistic) => {
       const own = noised.filter((metric) => metric.statistic === statistic && schemeOf(task, metric) === scheme);
       const localEpsilons = own.map((metric) => (metric as JointMetric).localEpsilon);
-      const spec = { statistic, ...writes, localEpsilons };
-      return own.length > 0 ? [{ scheme, spec, metrics: own.map(({ name }) => name) }] : [];
+      return { scheme, spec: { statistic, ...writes, localEpsilons }, metrics: own.map(({ name }) => name) };
     }),
-  );
+  ).filter(({ metrics }) => metrics.length);
   const others = noised
     .filter((metric) => !isJoint(metric.statistic))
     .map(({ name, scheme, ...spec }) => ({

@@ -1,5 +1,6 @@
 import { type Randomness, uniformBelow } from "../randomness/index.ts";
-import { drawOutcome, probabilityBelow, requireEpsilon } from "./probability.ts";
+import { requireEpsilon } from "./epsilon.ts";
+import { drawOutcome, probabilityBelow } from "./probability.ts";
 
 /** K-ary randomized response: tells the bucket with probability `keep`, else a uniform one, which may be the same. */
 export interface KaryResponse {

@@ -28,18 +28,3 @@ export function drawOutcome(random: Randomness, ...probabilities: readonly numbe
   }
   return probabilities.length;
 }
-
-/**
- * Below the least, probabilities would no longer tell the answers apart; above the most there is no privacy to speak
- * of.
- */
-const LEAST_EPSILON = 1e-6;
-const MOST_EPSILON = 20;
-
-/** `answers` is how many answers share it equally. */
-export function requireEpsilon(epsilon: number, answers = 1): void {
-  if (!(epsilon >= answers * LEAST_EPSILON && epsilon <= answers * MOST_EPSILON)) {
-    const range = `${answers * LEAST_EPSILON} to ${answers * MOST_EPSILON}`;
-    throw new RangeError(`localEpsilon is a number from ${range}, not ${epsilon}`);
-  }
-}

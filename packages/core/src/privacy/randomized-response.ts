@@ -1,5 +1,6 @@
 import type { Randomness } from "../randomness/index.ts";
-import { drawOutcome, probabilityAbove, requireEpsilon } from "./probability.ts";
+import { epsilonOfFlip, requireEpsilon } from "./epsilon.ts";
+import { drawOutcome, probabilityAbove } from "./probability.ts";
 
 /** RR_ε of the paper: tells a bit, or its opposite with probability `flip`. */
 export interface RandomizedResponse {
@@ -12,12 +13,8 @@ export interface RandomizedResponse {
 /** The response at ε; what it costs is at most that. */
 export function createRandomizedResponse(epsilon: number): RandomizedResponse {
   requireEpsilon(epsilon);
-  return responseWithFlip(probabilityAbove(1 / (1 + Math.exp(epsilon))));
-}
-
-/** The response that flips a bit with this probability. */
-export function responseWithFlip(flip: number): RandomizedResponse {
-  return { flip, localEpsilon: Math.log((1 - flip) / flip) };
+  const flip = probabilityAbove(1 / (1 + Math.exp(epsilon)));
+  return { flip, localEpsilon: epsilonOfFlip(flip) };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Randomness } from "../randomness/index.ts";
-import { drawOutcome, probabilityAbove, requireEpsilon } from "./probability.ts";
+import { requireEpsilon } from "./epsilon.ts";
+import { drawOutcome, probabilityAbove } from "./probability.ts";
 
 /**
  * Optimised unary encoding [WBLJ17]: a bit for every bucket; the true one is reported as 1 with probability 1/2, every

@@ -12,4 +12,5 @@ export {
   withBufferedRandomness,
 } from "./randomness.ts";
 export { addTernary } from "./ternary.ts";
-export { uniformBelow, uniformBelowBig } from "./uniform.ts";
+export { uniformBelow } from "./uniform.ts";
+export { uniformBelowBig } from "./uniform-big.ts";

@@ -4,7 +4,8 @@ import { bernoulli } from "./bernoulli.ts";
 import { addCentredBinomial } from "./centred-binomial.ts";
 import { type Randomness, randomnessFrom, seededRandomnessForTests } from "./randomness.ts";
 import { addTernary } from "./ternary.ts";
-import { uniformBelow, uniformBelowBig } from "./uniform.ts";
+import { uniformBelow } from "./uniform.ts";
+import { uniformBelowBig } from "./uniform-big.ts";
 
 /** Returns the given bytes, then fails: a sampler that draws more than it should is caught. */
 function scripted(bytes: readonly number[]): Randomness & { left(): number } {

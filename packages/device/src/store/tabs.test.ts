@@ -130,6 +130,19 @@ it("a writer that stopped, or whose page is closing, leaves what comes for the n
   await eventually(writer(next), ["c 1"]);
 });
 
+it("a page that is closing when its turn to write comes takes nothing until it is shown again", async () => {
+  const name = randomUUID();
+  const [waiting, closing] = [tab(name), tab(name)];
+  page.dispatchEvent(new Event("pagehide"));
+  const got = writer(closing);
+  const heard = listen(name);
+  waiting.forward("a", 1);
+  await vi.waitFor(() => expect(heard).toHaveLength(1), PATIENT);
+  expect(got).toEqual([]);
+  page.dispatchEvent(new Event("pageshow"));
+  await eventually(got, ["a 1"]);
+});
+
 it("a tab that stopped waiting has nothing left to send", async () => {
   const name = randomUUID();
   const waiting = tab(name);

@@ -49,6 +49,7 @@ export function tabsOf(channelName: string): ClosableTabs {
   /** Of the writer, while it takes events. */
   let own: string | undefined;
   let fold: ((name: string, times: number) => void) | undefined;
+  let isHidden = false;
   let counting: Counting | undefined;
   /** Of one that waits. */
   let hear: ((counting: Counting) => void) | undefined;
@@ -60,7 +61,7 @@ export function tabsOf(channelName: string): ClosableTabs {
   };
   const greet = () => own && post([own, counting]);
   const take = () => {
-    own = fold && crypto.randomUUID();
+    own = fold && !isHidden ? crypto.randomUUID() : undefined;
     greet();
   };
 
@@ -79,14 +80,11 @@ export function tabsOf(channelName: string): ClosableTabs {
     }
   };
   // A page that closes runs on for a moment after it has saved: what comes then is left for the next writer.
-  addEventListener(
-    "pagehide",
-    () => {
-      own = undefined;
-    },
-    life,
-  );
-  addEventListener("pageshow", take, life);
+  const onPage = ({ type }: { readonly type: string }) => {
+    isHidden = type === "pagehide";
+    take();
+  };
+  for (const type of ["pagehide", "pageshow"]) addEventListener(type, onPage, life);
 
   const stop = () => {
     kept.clear();

@@ -1,4 +1,4 @@
-import { beginningOf, join, type Randomness, type Recorder } from "@lethe/core/device";
+import { beginningOf, join, type Randomness, type Recorder, splitInto } from "@lethe/core/device";
 import type { StoredWindow } from "../record-codec.ts";
 import type { KnownTask } from "../service.ts";
 
@@ -45,14 +45,9 @@ export function createWindow(known: KnownTask, kept: Omit<StoredWindow, "manifes
   let recorders: Recorder[] | undefined;
   const { layout } = known;
 
+  const lengths = layout.map(({ device }) => device.bytes.state);
   /** The state of each part. */
-  function states(): Uint8Array[] {
-    let at = 0;
-    return layout.map(({ device: { bytes } }) => {
-      at += bytes.state;
-      return state.subarray(at - bytes.state, at);
-    });
-  }
+  const states = (): Uint8Array[] => splitInto(state, lengths);
 
   /** In the parts' order, from the state if there is one. */
   function open(now: number): Recorder[] {

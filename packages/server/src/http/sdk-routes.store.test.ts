@@ -82,7 +82,7 @@ it("HEAD tells the same without the file", async () => {
 it("a hash that never was is not found, and what is no hash is refused; neither is kept in caches", async () => {
   const missing = await ask(`/lethe-${"0".repeat(32)}.js`);
   expect(missing.status).toBe(404);
-  expect(await missing.json()).toMatchObject({ status: 404, detail: "no SDK of this hash was ever delivered here" });
+  expect(await missing.json()).toMatchObject({ status: 404, detail: "no SDK with this hash was ever served here" });
   const bad = await ask("/lethe-1.js");
   expect([bad.status, ((await bad.json()) as { code: string }).code]).toEqual([400, "bad-encoding"]);
   for (const response of [missing, bad]) expect(response.headers.get("cache-control")).toBe("no-store");

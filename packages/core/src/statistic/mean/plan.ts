@@ -1,5 +1,6 @@
 import { requireWhole } from "../../error.ts";
 import { informationTheoreticError, Z95 } from "../../estimate/index.ts";
+import { requireEpsilon } from "../../privacy/epsilon.ts";
 import {
   boundedEpsilon,
   type Charge,
@@ -14,9 +15,7 @@ import {
   hijackedMeanCharge,
   isSummedExactly,
   sigmaFor,
-  sumUpTo,
 } from "../../privacy/index.ts";
-import { requireEpsilon } from "../../privacy/probability.ts";
 import type { PlanningPart } from "../entry.ts";
 import type { MetricPlan, Question, Settings } from "../question.ts";
 import { MOST_TICKS, writesIn } from "../writes.ts";
@@ -96,6 +95,5 @@ export const meanPlanning: PlanningPart<"mean"> = {
     release: (times) => meanCharge(spec, reporting, times),
     hijacked: (times) => hijackedMeanCharge(hijackedSum(spec, reporting), times),
   }),
-  exposure: ({ limit = 1 }) => sumUpTo(limit),
   rangeOf: ({ limit }) => limit,
 };

@@ -1,5 +1,5 @@
 import { createDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
-import { requireEpsilon } from "../../privacy/probability.ts";
+import { requireEpsilon } from "../../privacy/epsilon.ts";
 import { type Fields, number, oneOf } from "../../schema/index.ts";
 import type { TaskPart } from "../entry.ts";
 import { named } from "../metric-fields.ts";
@@ -28,8 +28,7 @@ export const occurrenceInTasks: TaskPart<"occurrence"> = {
     if (metric.noise) createDiscreteGaussian(metric.sigma);
     else requireEpsilon(metric.localEpsilon);
   },
-  questionOf: (metric, delta) => {
-    const goal = metric.noise ? { sigma: metric.sigma, delta } : { localEpsilon: metric.localEpsilon, delta };
-    return { goal, edges: [], limit: 1 };
-  },
+  questionOf: (metric, delta) => ({
+    goal: metric.noise ? { sigma: metric.sigma, delta } : { localEpsilon: metric.localEpsilon, delta },
+  }),
 };
