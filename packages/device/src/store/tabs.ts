@@ -49,7 +49,6 @@ export function tabsOf(channelName: string): ClosableTabs {
   /** Of the writer, while it takes events. */
   let own: string | undefined;
   let fold: ((name: string, times: number) => void) | undefined;
-  let isHidden = false;
   let counting: Counting | undefined;
   /** Of one that waits. */
   let hear: ((counting: Counting) => void) | undefined;
@@ -61,7 +60,7 @@ export function tabsOf(channelName: string): ClosableTabs {
   };
   const greet = () => own && post([own, counting]);
   const take = () => {
-    own = fold && !isHidden ? crypto.randomUUID() : undefined;
+    own = fold && crypto.randomUUID();
     greet();
   };
 
@@ -80,11 +79,14 @@ export function tabsOf(channelName: string): ClosableTabs {
     }
   };
   // A page that closes runs on for a moment after it has saved: what comes then is left for the next writer.
-  const onPage = ({ type }: { readonly type: string }) => {
-    isHidden = type === "pagehide";
-    take();
-  };
-  for (const type of ["pagehide", "pageshow"]) addEventListener(type, onPage, life);
+  addEventListener(
+    "pagehide",
+    () => {
+      own = undefined;
+    },
+    life,
+  );
+  addEventListener("pageshow", take, life);
 
   const stop = () => {
     kept.clear();
