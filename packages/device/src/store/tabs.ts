@@ -9,7 +9,7 @@ type Message =
   | readonly [to: string | undefined, id: string, name: string, times: number]
   | string
   | readonly [writer: string, counting: Counting | undefined]
-  | 0;
+  | readonly [];
 
 /** The same, for the store that made it. */
 export interface ClosableTabs extends Tabs {
@@ -47,46 +47,43 @@ export function tabsOf(channelName: string): ClosableTabs {
   /** The address that events are sent to. */
   let writer: string | undefined;
   /** Of the writer, while it takes events. */
-  let own: string | undefined;
+  let own: string | false | undefined;
   let fold: ((name: string, times: number) => void) | undefined;
+  let isHidden = false;
   let counting: Counting | undefined;
   /** Of one that waits. */
   let hear: ((counting: Counting) => void) | undefined;
 
   const post = (message: Message) => channel.postMessage(message);
   const send = ({ event, to }: Kept, id: string) => {
-    if (!to.has(writer)) post([writer, id, ...event]);
+    if (to.has(writer)) return;
     to.add(writer);
+    post([writer, id, ...event]);
   };
   const greet = () => own && post([own, counting]);
   const take = () => {
-    own = fold && crypto.randomUUID();
+    own = !isHidden && fold && crypto.randomUUID();
     greet();
   };
 
   channel.onmessage = ({ data }) => {
-    const [address, what, name, times] = data || [];
+    const [address, what, name, times] = data;
     if (typeof data === "string") kept.delete(data);
-    else if (!data || name !== undefined) {
-      if (address && address === own) {
-        fold?.(name, times);
-        post(what);
-      } else greet();
-    } else {
+    else if (address && name === undefined) {
       writer = address;
       kept.forEach(send);
       if (what) hear?.(what);
-    }
+    } else if (address && address === own) {
+      fold?.(name, times);
+      post(what);
+    } else greet();
   };
   // A page that closes runs on for a moment after it has saved: what comes then is left for the next writer.
-  addEventListener(
-    "pagehide",
-    () => {
-      own = undefined;
-    },
-    life,
-  );
-  addEventListener("pageshow", take, life);
+  const onPage = ({ type }: { readonly type: string }) => {
+    isHidden = type === "pagehide";
+    take();
+  };
+  for (const type of ["pagehide", "pageshow"]) addEventListener(type, onPage, life);
 
   const stop = () => {
     kept.clear();
@@ -111,7 +108,7 @@ export function tabsOf(channelName: string): ClosableTabs {
     },
     listen(onCounting) {
       hear = onCounting;
-      post(0);
+      post([]);
     },
     stop,
     close() {
