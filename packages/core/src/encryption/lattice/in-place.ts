@@ -1,4 +1,5 @@
 import { addCentredBinomial, addTernary, type Randomness } from "../../randomness/index.ts";
+import { addSummedCentredBinomial, addSummedTernary } from "../../randomness/summed.ts";
 import {
   ciphertextBytes,
   decodeCiphertext,
@@ -27,7 +28,10 @@ export interface InPlaceLattice {
 
   /** The encryption of zeros that holds no randomness. Never to be stored: rerandomize it first. */
   trivial(): LatticeCiphertext;
-  /** Adds `count` fresh encryptions of zero: their samples are added up, then multiplied once. */
+  /**
+   * Adds `count` fresh encryptions of zero. The samples of a single one are drawn one by one. Of several the sums are drawn
+   * directly (`summed.ts`) and multiplied once: the cost hardly depends on `count`.
+   */
   addEncryptionsOfZero(
     publicKey: LatticePublicKey,
     ciphertext: LatticeCiphertext,
@@ -85,24 +89,25 @@ function createZeroEncryptor(ring: Ring): InPlaceLattice["addEncryptionsOfZero"]
   const [ephemeral, error0, error1] = [new Int32Array(N), new Int32Array(N), new Int32Array(N)] as const;
 
   return (publicKey, { c0, c1 }, count, random) => {
-    for (let left = count; left > 0; left -= ring.largestFactor) {
-      const summed = Math.min(left, ring.largestFactor);
-      try {
-        // All randomness first: if it fails, no product without its errors is left in the ciphertext.
-        for (let i = 0; i < summed; i++) {
-          addTernary(random, ephemeral);
-          addCentredBinomial(random, error0);
-          addCentredBinomial(random, error1);
-        }
-        const u = ring.transformSmall(ephemeral);
+    if (count === 0) return;
+    try {
+      // All randomness first: if it fails, no product without its errors is left in the ciphertext.
+      if (count === 1) {
+        addTernary(random, ephemeral);
+        for (const error of [error0, error1]) addCentredBinomial(random, error);
+      } else {
+        addSummedTernary(random, count, ephemeral);
+        for (const error of [error0, error1]) addSummedCentredBinomial(random, count, error);
+      }
+      for (const u of ring.transformInParts(ephemeral)) {
         ring.addProduct(c0, publicKey.aSpectra, u);
         ring.addProduct(c1, publicKey.bSpectra, u);
-        ring.addSmall(c0, error0);
-        ring.addSmall(c1, error1);
         u.fill(0);
-      } finally {
-        for (const sample of [ephemeral, error0, error1]) sample.fill(0);
       }
+      ring.addSmall(c0, error0);
+      ring.addSmall(c1, error1);
+    } finally {
+      for (const sample of [ephemeral, error0, error1]) sample.fill(0);
     }
   };
 }
