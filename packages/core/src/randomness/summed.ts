@@ -3,18 +3,18 @@ import type { Randomness } from "./randomness.ts";
 /**
  * Sums of many independent samples, drawn at once: the cost does not depend on how many there are.
  *
- * Both sums are symmetric, so a table has the distribution of the magnitude |S|, and a fair bit decides the sign: S and −S are
- * exactly equally likely, whatever rounding the table has. A table holds C_j = ⌊2¹⁹²·Pr[|S| ≤ j]⌋ for all j whose tail is not
- * below 2⁻²⁵⁶ of the total. For u uniform below 2¹⁹², the number of C_j ≤ u then has the distribution of |S| up to rounding.
+ * Both sums are symmetric. A table has the distribution of the magnitude |S|, and a fair bit decides the sign: S and −S are
+ * equally likely, whatever rounding the table has. The table holds C_j = ⌊2¹⁹²·Pr[|S| ≤ j]⌋. For u uniform below 2¹⁹², the number
+ * of C_j ≤ u then has the distribution of |S|, up to rounding.
  *
- * **Distance from the true distribution.** The weights come from recurrences whose terms are all positive, each step rounded
- * down: a weight's relative error is below (number of steps)·2⁻²⁵⁶, of its own or of the largest weight. Tables for up to 2²⁴ summed samples have
- * fewer than 2¹⁷ entries (13.4 standard deviations cover all but 2⁻¹²⁸; 19 all but 2⁻²⁵⁶), so the weights contribute less than
- * 2²⁴⁺¹⁷⁻²⁵⁶ and rounding the C_j less than 2¹⁷⁻¹⁹² per sample. A report of sixteen ciphertexts with three vectors of 4,096 entries
- * is within 2¹⁸·2⁻¹⁷⁴ < 2⁻¹⁵⁰ of the sums of single samples, in total variation.
+ * **Distance from the true distribution**, for up to 2¹⁹ summed samples, more than any window allows. The weights follow from
+ * recurrences with positive terms, each step rounded down. Ternary weights keep at least 173 bits, so their relative error stays below
+ * 2²⁰·2⁻¹⁷³. Binomial weights are off by less than 2¹⁷ of 2¹⁹² in all, weights below 1 included, which are dropped. Rounding the C_j adds
+ * (entries)·2⁻¹⁹², below 2¹⁷⁻¹⁹². Together a sample is within 2⁻¹⁵² of the true distribution in total variation. A report of sixteen
+ * ciphertexts, with three vectors of 4,096 samples each, is within 2¹⁸·2⁻¹⁵² = 2⁻¹³⁴.
  *
- * Sampling looks at 32 bits of u first. They decide except with probability (entries)·2⁻³², and then 160 more are drawn. Which
- * entry the search ends at shows in its memory accesses, as any table would; the table itself depends on public numbers only.
+ * **Time.** Sampling looks at 32 bits of u first. They decide except with probability (entries)·2⁻³²; then 160 more are drawn. The
+ * path of the search shows in memory accesses, as with any table. The table itself depends on public numbers only.
  */
 interface SumTable {
   /** ⌊C_j / 2¹⁶⁰⌋, not decreasing. */
@@ -80,8 +80,8 @@ function binomialWeights(count: number): bigint[] {
 
 /**
  * In proportion to Pr[S = j]: the coefficients a_k of (1 + x + x²)^count, k = count − j. From (1 + x + x²)·f′ = count·(1 + 2x)·f follows
- * (k+1)·a_{k+1} = (count − k)·a_k + (2·count − k + 1)·a_{k−1}, positive terms for k ≤ count. Weights grow towards the centre; they are kept to
- * 256 bits at least, and what falls below the last of these bits is dropped at the end.
+ * (k+1)·a_{k+1} = (count − k)·a_k + (2·count − k + 1)·a_{k−1}, positive terms for k ≤ count. Weights grow towards the centre; they are kept to 173
+ * bits at least; those below 2⁻¹⁹² of the largest are dropped.
  */
 function ternaryWeights(count: number): bigint[] {
   const n = BigInt(count);
@@ -98,7 +98,7 @@ function ternaryWeights(count: number): bigint[] {
     }
   }
   const weights = [];
-  // The centre is as large as it gets: bring it to about 256 bits.
+  // The centre is as large as it gets: bring it to about 192 bits.
   const size = BigInt(weight.toString(16).length * 4) - WEIGHT_BITS;
   for (const { weight: kept, shifts: own } of found.reverse()) {
     const scaled = kept >> (size + BigInt(shifts - own) * WEIGHT_BITS);

@@ -69,7 +69,8 @@ function createRing(parameters: LatticeParameters): Ring {
 
   function transformInParts(small: SmallPolynomial): Spectrum[] {
     // Most sums of samples have single coefficients above largestFactor, and a norm far below that of such a vector.
-    if (small.reduce((sum, coefficient) => sum + coefficient ** 2, 0) <= largestNorm ** 2) return [transformSmall(small)];
+    if (small.reduce((sum, coefficient) => sum + coefficient ** 2, 0) <= largestNorm ** 2)
+      return [transformSmall(small)];
     const half = small.map((coefficient) => coefficient >> 1);
     const rest = small.map((coefficient, i) => coefficient - (half[i] as number));
     const parts = [half, rest].flatMap(transformInParts);
