@@ -1,10 +1,9 @@
 import { defineConfig } from "vitest/config";
-import { OF_ANY_STORE } from "./vitest.config.ts";
 
 export default defineConfig({
   test: {
-    include: ["packages/*/src/**/*.slow.test.ts", ...OF_ANY_STORE],
+    include: ["packages/*/{src,scenarios}/**/*.{slow,postgres}.test.ts"],
     testTimeout: 3_600_000,
-    hookTimeout: 120_000,
+    hookTimeout: 300_000,
   },
 });

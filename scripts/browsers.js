@@ -1,8 +1,8 @@
-// Where the tests in browsers find them. They are installed only on the machines that check changes: CI, as root, on Debian.
+// Finds the browsers for the tests. It installs missing ones only in CI, as root, on Debian.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 
-/** By the variable that names another path: what it is, where Debian has it and what else it needs, and in which packages. */
+/** For each browser: the variable that names another path, the files where Debian has it, and the packages with these. */
 const BROWSERS = {
   CHROMIUM_PATH: { name: "Chromium", files: ["/usr/bin/chromium"], packages: ["chromium"] },
   FIREFOX_PATH: { name: "Firefox", files: ["/usr/bin/firefox-esr"], packages: ["firefox-esr"] },
@@ -13,7 +13,7 @@ const BROWSERS = {
   },
 };
 
-/** Their `paths`, by the variables; and for those that are `missing`, what to do about it. */
+/** The `paths` of the browsers by their variables, and for each `missing` browser how to get it. */
 export function findOrInstallBrowsers() {
   const all = Object.entries(BROWSERS);
   let absent = all.filter(([variable, { files }]) => !process.env[variable] && !files.every(existsSync));

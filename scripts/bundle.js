@@ -1,5 +1,5 @@
-// The SDK for pages without a bundler, minified, in packages/device/dist/browser:
-// - lethe.js, with what only some tasks need beside it: rotations, ElGamal and two servers, loaded when such a task comes;
+// Builds the SDK for pages without a bundler, minified, in packages/device/dist/browser:
+// - lethe.js. Rotations, ElGamal and two servers, which only some tasks need, are in files beside it and loaded on demand;
 // - lethe-all.js, everything in one file, for service workers, extensions and script tags. The service delivers it at /lethe.js.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,13 +10,13 @@ import { withShortNames } from "./short-names.js";
 const device = join(dirname(fileURLToPath(import.meta.url)), "..", "packages", "device");
 const folder = join(device, "dist", "browser");
 
-/** What a build makes of the SDK. */
+/** Bundles the SDK; returns the files. */
 async function build(input, output) {
   const bundle = await rolldown({
     input: { lethe: join(device, "dist", "index.js") },
-    // What files that follow need of the rest they take from the one file, instead of splitting it.
+    // Files that are loaded later import from the first file, instead of splitting it.
     preserveEntrySignatures: "allow-extension",
-    // The one file has what others load on demand.
+    // lethe-all.js contains what lethe.js loads on demand, so these imports have no effect there.
     checks: { ineffectiveDynamicImport: false },
     ...input,
   });
@@ -37,7 +37,7 @@ async function modulesWith(names) {
   return new Set(files.flatMap(({ moduleIds }) => moduleIds));
 }
 
-// Each file has what none before it has. counting.js has the modules that rotations and ElGamal share.
+// Each file has the modules that no file before it has. counting.js has those that rotations and ElGamal share.
 const [always, forRotations, forElGamal] = [
   await modulesWith(/^$/),
   await modulesWith(/rotations/),
@@ -54,6 +54,6 @@ const whole = await build({ input: { "lethe-all": join(device, "dist", "script-t
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 for (const { fileName, code } of [...split, ...whole]) {
-  // These were for the bundler.
+  // These comments were for the bundler.
   writeFileSync(join(folder, fileName), withShortNames(code.replaceAll("/* @__PURE__ */ ", "")));
 }

@@ -1,5 +1,5 @@
-// Makes a fresh clone ready to run: installs what the lockfile says if that has not happened yet, then builds.
-// Needs nothing but Node and npm. All output goes to stderr, so that stdout belongs to the command that follows.
+// Makes a fresh clone ready to run: installs what the lockfile names, unless that has been done, then builds.
+// Needs only Node and npm. All output goes to stderr, so that stdout belongs to the command that runs next.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,21 +1,31 @@
-// Shorter names for properties that only the SDK itself sees: neither the application, nor the service, nor the platform.
+// Shortens the names of properties that only the SDK itself uses: not the application, the service or the platform.
 import { parseAst } from "rolldown/parseAst";
 
+/** The most used first. */
 const NAMES = `
-  aSpectra addEncryptionsOfZero addProduct addSmall addToSlot bSpectra bodyOf buckets c0Bits c1Bits canary capacity choice
-  ciphertextBytes decodePublicKey decoy denominator dimension encryptions encryptionsAfter failures flip fold format isCounting
-  keysOf largestFactor layout limbs localEpsilons log2Failure modulusBits multipliedBy numerator parameters perCiphertext
-  plaintextBits positions preamble publicKeyBytes quarter reach reads rerandomize responses sigma2 signers slots startsWithRadix2
-  toLower transform transformSmall trivial twiddles
+  dimension known state windows slots generation report seal parameters plaintextBits tick c0Bits zero moments
+  c1Bits number uploads safe choice ciphertextBytes ends isCounting preamble reads saved start random failures fold
+  layout localEpsilons manifests service rerandomize what kind token reported segment onCounting enrolment isSealed
+  addProduct addSmall addToSlot begins canary encryptions format hidesLeft keysOf largestFactor publicKeyBytes
+  quarter toLower transform twiddles hasOld local endsTick blocks spec signed onDropped hide aSpectra
+  addEncryptionsOfZero bSpectra bodyOf decodePublicKey flip modulusBits perCiphertext responses signers
+  startsWithRadix2 transformSmall trivial begin perform passes roomPerTick retryAfter slot resume enrol upload
+  inverse encryptionsAfter limbs log2Failure multipliedBy buckets capacity decoy denominator numerator positions
+  reach sigma2
 `
   .trim()
   .split(/\s+/);
 
-/** `$a` to `$z`, then `$A` on: nothing else begins so. */
+/** Letters that are no property anywhere (those of curves and keys are missing), then `$a` and on, then two letters. */
+const ALONE = "irosclumgvwASNMERDCPLIOUFBGHKJQVjq";
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-const shortNames = new Map(NAMES.map((name, i) => [name, `$${LETTERS[i]}`]));
+const shortNames = new Map(NAMES.map((name, i) => [name, ALONE[i] ?? `$${letters(i - ALONE.length)}`]));
 
-/** The same code with these properties renamed, in all of its files alike. Text and variables stay. */
+function letters(i) {
+  return (LETTERS[Math.floor(i / LETTERS.length) - 1] ?? "") + LETTERS[i % LETTERS.length];
+}
+
+/** Returns the code with these properties renamed, in the same way in every file. Text and variables stay. */
 export function withShortNames(code) {
   const found = [];
   visit(parseAst(code), found);

@@ -1,8 +1,8 @@
-// tsc leaves the outputs of sources that are gone, and a package would ship them.
+// tsc keeps the outputs of sources that were deleted, and a package would ship them.
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** Removes them from a package's dist; dist/browser is made anew by bundle.js. */
+/** Removes such outputs from a package's dist, except dist/browser, which bundle.js replaces as a whole. */
 export function removeStaleOutputs(folder) {
   const dist = join(folder, "dist");
   for (const file of readdirSync(dist, { recursive: true })) {

@@ -1,5 +1,6 @@
 // Open index.html?key=ed25519:…&server=http://…
-// lethe.js is packages/device/dist/browser/lethe.js, copied here together with the files beside it: a script-src 'self' policy will do.
+// Copy packages/device/dist/browser/lethe.js here, together with the files beside it. A policy of script-src 'self' is
+// enough. The key is what `lethe serve` prints.
 import { openLethe } from "./lethe.js";
 
 const { searchParams } = new URL(location.href);

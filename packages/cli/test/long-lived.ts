@@ -22,7 +22,7 @@ export async function emptyPlace(folder: string): Promise<Place> {
 const ENV = { LETHE_ADMIN_TOKEN: ADMIN_TOKEN };
 const placed = ({ data, keyFile }: Place): string[] => ["--data", data, "--key-file", keyFile, "--keys-ahead", "20"];
 
-/** For the tests of a file: services in processes of their own, which end with the test, and whose windows last a year. */
+/** For the tests of a file: services in separate processes, which end with the test, and whose windows last a year. */
 export function longLivedServices(): (
   place: Place,
   options?: { readonly within?: readonly string[]; readonly args?: readonly string[] },

@@ -20,33 +20,40 @@ import { type FencedBlock, fencedBlocks } from "./markdown.ts";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
 
-export const PACKAGES = ["core", "device", "server", "lab", "cli"] as const;
+export const PACKAGES = ["core", "files", "device", "server", "analyst", "lab", "cli"] as const;
 export type PackageName = (typeof PACKAGES)[number];
+
+/** The README and the pages that it sends a newcomer to: a reader can run every command in them. */
+const GUIDES = ["README.md", "docs/try.md", "docs/install.md", "docs/run-a-service.md"];
 
 /** The blocks of a file of the repository. */
 export function blocksOf(file: string): FencedBlock[] {
   return fencedBlocks(readFileSync(join(root, file), "utf8"));
 }
 
-/** The one shell block of the README that has these words. */
+/** The one shell block of the guides that has these words. */
 export function shellBlock(words: string): string {
-  const [block, ...others] = blocksOf("README.md").filter(
-    ({ language, text }) => language === "sh" && text.includes(words),
-  );
-  if (block === undefined || others.length > 0) throw new Error(`the README has ${others.length} blocks with ${words}`);
+  const blocks = GUIDES.flatMap(blocksOf).filter(({ language, text }) => language === "sh" && text.includes(words));
+  const [block] = blocks;
+  if (block === undefined || blocks.length > 1)
+    throw new Error(`the guides have ${blocks.length} blocks with ${words}`);
   return block.text;
 }
 
-/** What the README prints below its shell block with these words. */
+/** What a guide prints below its shell block with these words. */
 export function outputBelow(words: string): string {
-  const blocks = blocksOf("README.md");
+  const blocks = GUIDES.flatMap(blocksOf);
   const at = blocks.findIndex(({ language, text }) => language === "sh" && text.includes(words));
   return blocks[at + 1]?.text as string;
 }
 
-/** Every program in a README, by the package whose README it is; "readme" is the repository's. */
+/** Every program in a README, by the package whose README it is; "readme" is the repository's, "library" is its page. */
 export function examples(): { name: string; code: string }[] {
-  const files = [["readme", "README.md"], ...PACKAGES.map((name) => [name, `packages/${name}/README.md`])] as const;
+  const files = [
+    ["library", "docs/library.md"],
+    ["readme", "README.md"],
+    ...PACKAGES.map((name) => [name, `packages/${name}/README.md`]),
+  ] as const;
   return files.flatMap(([name, file]) =>
     blocksOf(file as string)
       .filter(({ language }) => ["ts", "js"].includes(language))
@@ -56,7 +63,7 @@ export function examples(): { name: string; code: string }[] {
 
 /** A folder outside of the repository with the packages, as `npm pack` makes them, and empty projects. */
 export interface Workshop {
-  /** An empty project in which the README's line with these words installed the packages, and whatever else is asked. */
+  /** An empty project in which the line of docs/install.md with these words installed the packages, and whatever else is asked. */
   createProject(name: string, words: string, ...more: string[]): Project;
   remove(): void;
 }
@@ -125,7 +132,7 @@ function sh(cwd: string, script: string, env: Readonly<Record<string, string>> =
   return stdout;
 }
 
-/** A program under way, to be ended by whoever started it. */
+/** A running program, which the caller ends. */
 export function startProgram(cwd: string, file: string) {
   const child = spawn(process.execPath, [file], { cwd, env: environment(), stdio: ["ignore", "pipe", "pipe"] });
   process.once("exit", () => child.kill("SIGKILL"));

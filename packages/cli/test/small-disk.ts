@@ -18,7 +18,7 @@ export interface SmallDisk {
 const MEGABYTE = 1_000_000;
 const SHARED_FILL = 1000 * MEGABYTE;
 
-/** 110 MB of their own where the test may mount a file system; else a floor just below what is free on the disk of all. */
+/** A disk of 110 MB where the test may mount a file system; else a floor just below what is free on the common disk. */
 export function createSmallDisk(): SmallDisk {
   const parent = mkdtempSync(join(tmpdir(), "lethe-disk-"));
   const folder = join(parent, "disk");

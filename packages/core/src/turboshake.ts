@@ -9,9 +9,9 @@ export interface ByteStream {
 const RATE = 168;
 
 /**
- * TurboSHAKE128 (RFC 9861, §2.2) of all parts, one after another. In code of our own because a device loads as little as
- * it can: with noble's, to which the tests compare it, come its checks, its other hashes' class and, beside ElGamal, all
- * that these have in common.
+ * TurboSHAKE128 (RFC 9861, §2.2) of all parts, one after another. In our own code because a device loads as little as
+ * it can: with noble's, to which the tests compare it, come its checks, its other hashes' class and, beside ElGamal,
+ * all that these have in common.
  */
 export function turboShake128(domain: number, parts: readonly Uint8Array[]): ByteStream {
   const state = new Int32Array(50);
@@ -45,7 +45,9 @@ export function turboShake128(domain: number, parts: readonly Uint8Array[]): Byt
   return Object.assign(squeeze, { destroy: () => void state.fill(0) });
 }
 
-/** The words of the constants of ι in the last 12 of Keccak's 24 rounds; of the high ones only the top bit is ever set. */
+/**
+ * The words of the constants of ι in the last 12 of Keccak's 24 rounds; of the high ones only the top bit is ever set.
+ */
 const LOW_CONSTANTS = [
   0x8000808b, 0x8b, 0x8089, 0x8003, 0x8002, 0x80, 0x800a, 0x8000000a, 0x80008081, 0x8080, 0x80000001, 0x80008008,
 ] as const;
@@ -64,7 +66,9 @@ for (let t = 0, x = 1, y = 0; t < 24; t++) {
 /** The parities of the columns, overwritten at the end. */
 const parity = new Int32Array(10);
 
-/** Keccak-p[1600, 12] (FIPS 202, §3.3). A lane of 64 bits is two words, the low one first; lane x, y is at 2·(x + 5y). */
+/**
+ * Keccak-p[1600, 12] (FIPS 202, §3.3). A lane of 64 bits is two words, the low one first; lane x, y is at 2·(x + 5y).
+ */
 export function permute(s: Int32Array): void {
   for (let round = 0; round < 12; round++) {
     for (let x = 0; x < 10; x++) {
@@ -120,7 +124,10 @@ function chi(s: Int32Array, y: number): void {
   }
 }
 
-/** The word that takes in the top bits of the other when a lane is rotated left, by no multiple of 32. Shifts count modulo 32. */
+/**
+ * The word that takes in the top bits of the other when a lane is rotated left, by no multiple of 32. Shifts count
+ * modulo 32.
+ */
 function rotated(word: number, other: number, by: number): number {
   return (word << by) | (other >>> -by);
 }

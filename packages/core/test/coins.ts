@@ -3,10 +3,10 @@ import { type Randomness, uniformBelow } from "../src/randomness/index.ts";
 import { fastRandomness } from "./fast-randomness.ts";
 
 /**
- * Walks through all coins of a device and computes the exact distribution of what its report opens to. The device's own code
- * runs, with randomness that gives a mechanism's draws the values of the walk and everything else (encryption, sharings,
- * masks) fresh bytes. Which draws a mechanism makes is declared as a script; a draw that is not in it, one of another size,
- * or one that is left over, fails the walk.
+ * Walks through all coins of a device and computes the exact distribution of what its report opens to. The device's own
+ * code runs, with randomness that gives a mechanism's draws the values of the walk and everything else (encryption,
+ * sharings, masks) fresh bytes. Which draws a mechanism makes is declared as a script; a draw that is not in it, one of
+ * another size, or one that is left over, fails the walk.
  */
 export type CoinScript = Generator<Coin, void, number>;
 
@@ -27,8 +27,8 @@ interface Cell {
 const UNITS = 2 ** 40;
 
 /**
- * `drawOutcome` with these probabilities, multiples of 2⁻⁴⁰. Its outcome grows with the value drawn; so if it is the same at both
- * ends of a cell, which is checked here, it is the same in all of the cell.
+ * `drawOutcome` with these probabilities, multiples of 2⁻⁴⁰. Its outcome grows with the value drawn; so if it is the
+ * same at both ends of a cell, which is checked here, it is the same in all of the cell.
  */
 export function outcome(...probabilities: readonly number[]): Coin {
   const cells: (Cell & { readonly outcome: number })[] = [];
@@ -49,8 +49,8 @@ export function outcome(...probabilities: readonly number[]): Coin {
 }
 
 /**
- * `uniformBelow(bound)`: a cell for every value, or, with `cuts`, one for all values from each cut to the next. Values that are
- * rejected are drawn again, which leaves the others equally likely.
+ * `uniformBelow(bound)`: a cell for every value, or, with `cuts`, one for all values from each cut to the next. Values
+ * that are rejected are drawn again, which leaves the others equally likely.
  */
 export function below(bound: number, cuts?: readonly number[]): Coin {
   const firsts = cuts ? [0, ...cuts] : Array.from({ length: bound }, (_, value) => value);
@@ -83,7 +83,10 @@ const BLOCK_BYTES = 4096;
 export interface Seen {
   /** All that the holder of the keys can open, less what is `padded`. */
   readonly view: string;
-  /** What was opened where a uniform mask was added, less that mask. The mask hides it perfectly if it does not depend on it. */
+  /**
+   * What was opened where a uniform mask was added, less that mask. The mask hides it perfectly if it does not depend
+   * on it.
+   */
   readonly padded?: string;
 }
 
@@ -99,8 +102,8 @@ export interface Fraction {
 export type Distribution = ReadonlyMap<string, Fraction>;
 
 /**
- * Runs the device once for every combination of cells, `repeats` times, at different ends of the cells and with different bytes for all
- * else, and adds up the weights by view. All repetitions must show the same.
+ * Runs the device once for every combination of cells, `repeats` times, at different ends of the cells and with
+ * different bytes for all else, and adds up the weights by view. All repetitions must show the same.
  */
 export function distributionOf(
   script: () => CoinScript,
@@ -196,7 +199,10 @@ export function isWhole(distribution: Distribution): boolean {
   return numerator === denominator;
 }
 
-/** The largest ratio of the probabilities of any view, over all pairs; undefined if one of them is zero and the other is not. */
+/**
+ * The largest ratio of the probabilities of any view, over all pairs; undefined if one of them is zero and the other is
+ * not.
+ */
 export function largestRatio(distributions: readonly Distribution[]): Fraction | undefined {
   let largest: Fraction = { numerator: 1n, denominator: 1n };
   for (const left of distributions) {

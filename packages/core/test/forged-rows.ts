@@ -3,15 +3,14 @@ import { type Metric, parseTask } from "../src/message/index.ts";
 import { planTask } from "../src/plan/index.ts";
 import { clampOf, createDiscreteGaussian } from "../src/privacy/index.ts";
 import { randomnessFrom } from "../src/randomness/index.ts";
+import { sharingContext } from "../src/sharing/shared-bit.ts";
 import { createStatistic } from "../src/statistic/create.ts";
-import { planLedger } from "../src/statistic/lattice/ledger.ts";
-import { planRotationHistogram } from "../src/statistic/lattice/rotation-histogram.ts";
-import { planRotationMean } from "../src/statistic/lattice/rotation-mean.ts";
-import type { SchemeName, StatisticSpec } from "../src/statistic/spec.ts";
+import { createTwoServerStatistic } from "../src/statistic/create-two-server.ts";
+import { planRotationHistogram } from "../src/statistic/histogram/rotation.ts";
+import { planRotationMean } from "../src/statistic/mean/rotation.ts";
+import { planLedger } from "../src/statistic/occurrence/ledger.ts";
+import type { SchemeName, StatisticSpec, TwoServerSpec } from "../src/statistic/spec.ts";
 import type { DeviceSide, OpenedReport, ServerSide } from "../src/statistic/statistic.ts";
-import { createTwoServerStatistic } from "../src/two-server/create-statistic.ts";
-import { sharingContext } from "../src/two-server/shared-bit.ts";
-import type { TwoServerSpec } from "../src/two-server/spec.ts";
 import {
   type Forge,
   forgeElGamal,
@@ -168,7 +167,10 @@ function reachedKary(buckets: number, localEpsilon: number): (share: number) => 
   };
 }
 
-/** All buckets' counts added up, which shows no more than they do: what a device's bits add up to is the same for all buckets it may be in. */
+/**
+ * All buckets' counts added up, which shows no more than they do: what a device's bits add up to is the same for all
+ * buckets it may be in.
+ */
 function reachedBuckets(buckets: number, one: number, zero: number): (share: number) => number {
   const { sum } = sumOf(binomial(HONEST, one), binomial(HONEST * (buckets - 1), zero));
   return reachedBy(buckets, sum);
@@ -235,7 +237,8 @@ function karyRows(): Row[] {
   const metric = histogram(FOUR, "kary");
   const spec = { ...metric, ...counting };
   const buckets = { none: [1, 0, 0, 0], one: [0, 1, 0, 0], reached: reachedKary(4, 1) };
-  // The bits of a state of edges 0, 1, 2, 5: [count + k is 1], k ≤ 1; [count + k is 2 … 4], k ≤ 4; [count + k ≥ 5], k ≤ 4.
+  // The bits of a state of edges 0, 1, 2, 5: [count + k is 1], k ≤ 1; [count + k is 2 … 4], k ≤ 4; [count + k ≥ 5], k ≤
+  // 4.
   const fronts = [1, 0, 2, 7];
   return [
     {

@@ -1,18 +1,18 @@
-import { encodeCompact, type LatticeCiphertext } from "../src/encryption/index.ts";
+import { join, split } from "../src/bytes.ts";
+import { createElGamalCounter, encodeCompact, type LatticeCiphertext } from "../src/encryption/index.ts";
 import type { SmallPolynomial } from "../src/encryption/lattice/limbs.ts";
 import type { Randomness } from "../src/randomness/index.ts";
-import { join, split } from "../src/statistic/concatenation.ts";
+import { createSharedBits, sharingContext, type TaskWindow } from "../src/sharing/shared-bit.ts";
+import type { RotationHistogramPlan } from "../src/statistic/histogram/rotation.ts";
 import { deviceSchemeOf, type LatticePlan } from "../src/statistic/lattice/lattice-machine.ts";
-import type { LedgerPlan } from "../src/statistic/lattice/ledger.ts";
-import type { RotationHistogramPlan } from "../src/statistic/lattice/rotation-histogram.ts";
-import type { RotationMeanPlan } from "../src/statistic/lattice/rotation-mean.ts";
-import { elgamalFor } from "../src/statistic/paper/elgamal.ts";
+import { elgamalForMean } from "../src/statistic/mean/elgamal.ts";
+import type { RotationMeanPlan } from "../src/statistic/mean/rotation.ts";
+import type { LedgerPlan } from "../src/statistic/occurrence/ledger.ts";
 import type { StatisticSpec } from "../src/statistic/spec.ts";
-import { createSharedBits, sharingContext, type TaskWindow } from "../src/two-server/shared-bit.ts";
 
 /**
- * An intruder who holds what a device stored, its public key and its upload token, and nothing else. Makes reports that the
- * server accepts, and whose answers depend on "did anything happen?" as much as the server lets them.
+ * An intruder who holds what a device stored, its public key and its upload token, and nothing else. Makes reports that
+ * the server accepts, and whose answers depend on "did anything happen?" as much as the server lets them.
  */
 export type Forge = (publicKey: Uint8Array, stored: Uint8Array, random: Randomness) => Uint8Array;
 
@@ -99,9 +99,11 @@ interface Combination {
   readonly factors: ReadonlyMap<number, number>;
 }
 
-/** Every ciphertext of the report a combination of those of the state. Slot i is under the i-th key, or all under one. */
+/**
+ * Every ciphertext of the report a combination of those of the state. Slot i is under the i-th key, or all under one.
+ */
 export function forgeElGamal(spec: StatisticSpec, combinations: readonly Combination[]): Forge {
-  const scheme = elgamalFor(spec);
+  const scheme = spec.statistic === "mean" ? elgamalForMean(spec) : createElGamalCounter({ minimum: 0, maximum: 1 });
   return (publicKey, stored, random) => {
     const keys = split(publicKey, publicKey.length / scheme.publicKeyBytes).map((key) => scheme.decodePublicKey(key));
     const bytes = ciphertextsOf(stored);
@@ -115,7 +117,10 @@ export function forgeElGamal(spec: StatisticSpec, combinations: readonly Combina
   };
 }
 
-/** Two servers: bit i of the report is bit `places[i]` of the state, moved or copied, or a public bit that is shared anew. */
+/**
+ * Two servers: bit i of the report is bit `places[i]` of the state, moved or copied, or a public bit with a new
+ * sharing.
+ */
 export function forgeSharedBits(window: TaskWindow, places: readonly (number | { readonly bit: number })[]): Forge {
   const scheme = createSharedBits(sharingContext(window));
   return (publicKey, stored, random) => {

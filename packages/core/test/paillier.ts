@@ -1,7 +1,7 @@
 import { generateRandomKeysSync, PublicKey as PaillierKey, type PrivateKey } from "paillier-bigint";
 import type { AdditiveScheme } from "../src/encryption/rerandomizable.ts";
 import { LetheError } from "../src/error.ts";
-import { uniformBelowBig } from "../src/randomness/uniform.ts";
+import { uniformBelowBig } from "../src/randomness/uniform-big.ts";
 
 /** A third scheme, to show that the interface is open. For tests only: 512 bits are no protection. */
 const BITS = 512;
@@ -17,7 +17,7 @@ interface PaillierCiphertext {
 export const paillier: AdditiveScheme<number, PaillierKey, PrivateKey, PaillierCiphertext> = {
   id: `paillier ${BITS}`,
   hidesRerandomizations: true,
-  // paillier-bigint finds its primes with a generator of its own; the suite asks for fresh keys only.
+  // paillier-bigint finds its primes with its own generator; the suite asks for fresh keys only.
   generateKeys: () => {
     const { publicKey, privateKey } = generateRandomKeysSync(BITS, true);
     return { publicKey, secretKey: privateKey };

@@ -1,6 +1,6 @@
 /**
- * What a release is distributed as, computed directly, without any code of the accounting that it is compared with: arrays of
- * probabilities of 0, 1, 2, …, in doubles.
+ * What a release is distributed as, computed directly, without any code of the accounting that it is compared with:
+ * arrays of probabilities of 0, 1, 2, …, in doubles.
  */
 export type Distribution = Float64Array;
 
@@ -26,7 +26,9 @@ export function sumOf(left: Distribution, right: Distribution): { readonly first
 
 const NEGLIGIBLE = 1e-25;
 
-/** Of the sum of many independent copies, up to where it begins, which matters to nobody who compares it with itself. */
+/**
+ * Of the sum of many independent copies, up to where it begins, which matters to nobody who compares it with itself.
+ */
 export function sumOfMany(part: Distribution, times: number): Distribution {
   if (times === 1) return part;
   const half = sumOfMany(part, Math.floor(times / 2));

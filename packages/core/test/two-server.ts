@@ -1,13 +1,10 @@
+import { join, split } from "../src/bytes.ts";
 import { elgamalGroup } from "../src/encryption/elgamal/elgamal.ts";
 import { embed } from "../src/encryption/elgamal/embedding.ts";
 import { BASE, type RistrettoPoint, randomScalar } from "../src/encryption/elgamal/ristretto.ts";
 import { deriveDeviceSecretKey, type Secret, secret } from "../src/encryption/index.ts";
 import { randomnessFrom } from "../src/randomness/index.ts";
-import { join, split } from "../src/statistic/concatenation.ts";
-import type { Recorder } from "../src/statistic/recorder.ts";
-import { addAggregateShares } from "../src/two-server/aggregate-share.ts";
-import { type Aggregator, createAggregator, issueShareKeys } from "../src/two-server/aggregator.ts";
-import { prio3Count } from "../src/two-server/create-prio3-count.ts";
+import { prio3Count } from "../src/sharing/create-prio3-count.ts";
 import {
   createSharedBits,
   HALF_BYTES,
@@ -18,8 +15,11 @@ import {
   sharingContext,
   splitSharedBits,
   type TaskWindow,
-} from "../src/two-server/shared-bit.ts";
-import type { TwoServerStatistic } from "../src/two-server/statistic.ts";
+} from "../src/sharing/shared-bit.ts";
+import type { Recorder } from "../src/statistic/recorder.ts";
+import type { TwoServerStatistic } from "../src/statistic/two-server.ts";
+import { addAggregateShares } from "../src/two-server/aggregate-share.ts";
+import { type Aggregator, createAggregator, issueShareKeys } from "../src/two-server/aggregator.ts";
 import { isValidReport, prepareHalf } from "../src/two-server/verification.ts";
 import { deriveWrappingKeys, wrapReport } from "../src/two-server/wrapping.ts";
 import { xof } from "../src/xof.ts";
@@ -36,7 +36,7 @@ export function randomBytes(length: number): Uint8Array {
 /** A device's 16 bytes; different numbers, different devices. */
 export const deviceNumber = (number: number): Uint8Array => new Uint8Array(16).fill(number);
 
-const MASTERS: Readonly<Record<ServerRole, Secret<Uint8Array>>> = {
+export const MASTERS: Readonly<Record<ServerRole, Secret<Uint8Array>>> = {
   leader: secret(new Uint8Array(32).fill(1)),
   helper: secret(new Uint8Array(32).fill(2)),
 };
@@ -107,7 +107,10 @@ export async function startServers(
   };
 }
 
-/** An honest device; `events[i]` times metric i, in ticks of their own if `eventsPerTick` is 1. Gives the shared bits of its report. */
+/**
+ * An honest device; `events[i]` times metric i, in separate ticks if `eventsPerTick` is 1. Gives the shared bits of its
+ * report.
+ */
 export function reportOf(
   statistic: TwoServerStatistic,
   device: Uint8Array,
@@ -137,7 +140,7 @@ export function openBits(
 
 export type Layout = Pick<TwoServerStatistic, "answerOf" | "answers" | "isOneHot">;
 
-/** Every bit an answer of its own. */
+/** Every bit is a separate answer. */
 export const bitsApart = (bits: number): Layout => ({
   answerOf: Array.from({ length: bits }, (_, i) => i),
   answers: bits,
@@ -187,7 +190,7 @@ export function writeElement(bytes: Uint8Array, at: number, value: bigint): void
   new DataView(bytes.buffer, bytes.byteOffset).setBigUint64(at, modulo(value), true);
 }
 
-/** Makes shared bits by hand, as someone can who has a device's public keys. */
+/** Makes shared bits without a device, as someone can who has a device's public keys. */
 export interface Forger {
   /** Two of the leader, one of the helper. */
   readonly keys: readonly [RistrettoPoint, RistrettoPoint, RistrettoPoint];
@@ -195,7 +198,10 @@ export interface Forger {
   leaderShare(bit: number, helper: RistrettoPoint): Uint8Array;
   /** Shared bits of honest values, one after another. */
   honest(...bits: readonly number[]): Uint8Array;
-  /** A value that need not be a bit, with the proof of a 0 but for the measurement and the product at −1: the best a cheat can do. */
+  /**
+   * A value that need not be a bit, with the proof of a 0 but for the measurement and the product at −1: the best a
+   * cheat can do.
+   */
   value(value: bigint): Uint8Array;
   /** Any three elements, encrypted for the leader, twice, and the helper. */
   elements(elements: readonly RistrettoPoint[]): Uint8Array;

@@ -2,8 +2,9 @@ import { provideEveryPart } from "@lethe/core/device/all";
 import { openLethe as openOnDemand } from "./index.ts";
 
 /**
- * The same as `@lethe/device`, with every scheme in one file: for service workers, which forbid `import()`, for browser extensions and for script
- * tags. `openLethe` fills the table of parts, and not this module as it loads: bundlers drop such code from packages without side effects.
+ * The same as `@lethe/device`, with every scheme in one file: for service workers, which forbid `import()`, for browser
+ * extensions and for script tags. `openLethe` fills the table of parts, and not this module as it loads: bundlers drop
+ * such code from packages without side effects.
  */
 export * from "./index.ts";
 

@@ -1,6 +1,7 @@
 import type { LetheError } from "@lethe/core/error";
 import type { Task } from "@lethe/core/message";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../../server/test/eventually.ts";
 import { createTask, EXACT_TASK, startTestService, type TestService } from "../../server/test/service.ts";
 import { makeTask, type Pair, SHARED_TASK, startPair } from "../../server/test/two-servers.ts";
 import { type Lethe, type LetheOptions, memoryStore, openLethe, type Store } from "../dist/index.js";
@@ -8,8 +9,8 @@ import { startFaultProxy } from "../test/fault-proxy.ts";
 import { createPace } from "../test/paced.ts";
 
 /**
- * Consent is withdrawn at every step of everything that a device waits for, from its opening to the acknowledged report:
- * store, network and WebCrypto each stop there until the call was made, and then go on.
+ * Consent is withdrawn at every step of everything that a device waits for, from its opening to the acknowledged
+ * report: store, network and WebCrypto each stop there until the call was made, and then go on.
  */
 
 const WINDOW_MS = 1000 * EXACT_TASK.ticks * EXACT_TASK.tickSeconds;
@@ -133,7 +134,7 @@ async function begunAnew(lethe: Lethe, open: (options: Partial<LetheOptions>) =>
   await lethe.close();
   const next = await open({ consent: false });
   await next.setConsent(true);
-  for (let i = 0; i < 20 && next.inspect().memory.length === 0; i++) {
+  for (let i = 0; i < 2000 && next.inspect().memory.length === 0; i++) {
     await next.sendPending();
     await sleep(10);
   }
@@ -211,7 +212,7 @@ describe("with one server, consent withdrawn at every await", () => {
     while (lethe.inspect().memory.length === 0) await lethe.sendPending();
     now = start + WINDOW_MS;
     void lethe.sendPending();
-    await sleep(5);
+    await eventually(async () => isStored);
     const before = asked.length;
     const withdrawn = lethe.setConsent(false);
     isStored?.();

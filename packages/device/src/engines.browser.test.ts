@@ -54,7 +54,7 @@ for (const { name, isInstalled, launch } of ENGINES) {
     });
     afterAll(() => browser?.close());
 
-    /** Each test has a task of its own, of which nothing is stored, in a window that begins. */
+    /** Each test has its own task, of which nothing is stored, in a window that begins. */
     beforeEach(async () => {
       task = `t${tasks++}`;
       const times = { tickSeconds: TICK_SECONDS, ticks: TICKS, graceSeconds: GRACE_SECONDS };

@@ -45,7 +45,7 @@ describe("options are checked by name", () => {
     await expect(openLethe({ ...options(), ...(changes as object) })).rejects.toThrow(new TypeError(message));
   });
 
-  it("a key that is none is named", async () => {
+  it("an invalid key is named", async () => {
     await expect(openLethe(options({ operatorKey: "hello" }))).rejects.toThrow("operatorKey begins with ed25519:");
     await expect(openLethe(options({ helperKey: "ed25519:x" }))).rejects.toThrow("helperKey is 32 bytes");
   });

@@ -13,7 +13,7 @@ describe.skipIf(!chromiumPath)("the profile of a browser, with every version of 
   });
   afterAll(() => service?.remove());
 
-  it("does not tell whether there were events", async () => {
+  it("does not show whether there were events", async () => {
     const { figures, tells } = await examineChromium(service, RUNS);
     console.log(JSON.stringify(figures));
     expect(tells).toEqual([]);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => service.remove());
 
 describe("the folder of a program, with every version of its record", () => {
-  it("does not tell whether there were events", async () => {
+  it("does not show whether there were events", async () => {
     const { figures, tells } = await examineFiles(service, RUNS);
     console.log(JSON.stringify(figures));
     expect(tells).toEqual([]);
@@ -29,7 +29,7 @@ describe("the folder of a program, with every version of its record", () => {
   });
 
   it("would tell, if a tick without events wrote what was there before", async () => {
-    const { figures, tells } = await examineFiles(service, 16, "writes anew only after events");
+    const { figures, tells } = await examineFiles(service, 16, "writes again only after events");
     console.log(JSON.stringify(figures));
     expect(tells).toContain("equal versions, records");
     expect(tells).toContain("equal bits, ciphertexts");

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { askToEnrol } from "../../server/test/device.ts";
 import { eventually } from "../../server/test/eventually.ts";
 import { createTask, startTestService, type TestService } from "../../server/test/service.ts";
-import { bundle, chromiumPath, launch, type Site, servePage } from "../test/browser.ts";
+import { bundle, chromiumPath, launch, PATIENCE_MS, type Site, servePage } from "../test/browser.ts";
 import type {} from "../test/browser-lethe.ts";
 
 const [TICK_SECONDS, TICKS, GRACE_SECONDS] = [60, 4, 120];
@@ -13,7 +13,10 @@ const WINDOW_SECONDS = TICKS * TICK_SECONDS;
 const STEP_SECONDS = 10;
 const EVENTS = 240;
 
-/** One of these answers is wrong about once in a million releases; the noise of the mean is next to never anything but 0. */
+/**
+ * One of these answers is wrong about once in a million releases; the noise of the mean is next to never anything but
+ * 0.
+ */
 const METRICS: Task["metrics"] = [
   ...Array.from({ length: 8 }, (_, i) => {
     return { name: `event-${i}`, statistic: "occurrence", localEpsilon: 16 } as const;
@@ -52,7 +55,7 @@ describe.skipIf(!chromiumPath)("in a browser, under a strict policy, with a serv
     await service?.remove();
   });
 
-  /** Each test has a task of its own, in a window that begins, and a browser whose clock is the service's. */
+  /** Each test has its own task, in a window that begins, and a browser whose clock is the service's. */
   beforeEach(async () => {
     task = `t${tasks++}`;
     const times = { tickSeconds: TICK_SECONDS, ticks: TICKS, hides: 10, graceSeconds: GRACE_SECONDS };
@@ -76,6 +79,7 @@ describe.skipIf(!chromiumPath)("in a browser, under a strict policy, with a serv
 
   async function openTab(from = context): Promise<Page> {
     const page = await from.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     page.on("console", (message) => message.text().includes(POLICY) && complaints.push(message.text()));
     page.on("pageerror", ({ message }) => complaints.push(message));
     await page.goto(site.url);
@@ -93,8 +97,8 @@ describe.skipIf(!chromiumPath)("in a browser, under a strict policy, with a serv
   const stored = (page: Page) => page.evaluate(() => [...(counter.lethe?.inspect().stored ?? [])]);
 
   /**
-   * The time passes for the service and for all pages, whose timers it fires. In steps: an answer that takes a minute of it
-   * comes too late.
+   * The time passes for the service and for all pages, whose timers it fires. In steps: an answer that takes a minute
+   * of it comes too late.
    */
   async function pass(seconds: number, ...devices: readonly BrowserContext[]): Promise<void> {
     const step = Math.min(seconds, STEP_SECONDS);
@@ -105,7 +109,7 @@ describe.skipIf(!chromiumPath)("in a browser, under a strict policy, with a serv
     }
   }
 
-  /** What the release says, of so many devices. */
+  /** What the release of a number of devices says. */
   async function released(devices = 1): Promise<Truth> {
     const path = `${service.url}/v1/tasks/${task}`;
     const answer = async <T>(what: string) => {
@@ -149,7 +153,7 @@ describe.skipIf(!chromiumPath)("in a browser, under a strict policy, with a serv
     expect(complaints.splice(0)).not.toEqual([]);
   });
 
-  it("every tick writes all of the record anew, event or not", async () => {
+  it("every tick writes all of the record again, event or not", async () => {
     const page = await openTab();
     await counts(page);
     await pass(TICK_SECONDS);
@@ -202,7 +206,7 @@ describe.skipIf(!chromiumPath)("in a browser, under a strict policy, with a serv
     page.on("requestfinished", () => finished++);
     page.on("requestfailed", (request) => failed.push(request.url()));
     await counts(page);
-    // Each time it enrols anew. What is under way when consent is withdrawn is cancelled indeed.
+    // Each time it enrols again. What is in progress when consent is withdrawn is cancelled indeed.
     for (let i = 0; i < 12; i++) {
       await eventually(async () => started <= finished + failed.length || undefined);
       await page.evaluate(() => counter.lethe?.setConsent(false).then(() => counter.lethe?.setConsent(true)));
@@ -300,7 +304,7 @@ describe.skipIf(!chromiumPath)("in a browser, under a strict policy, with a serv
         }),
     );
 
-  it("consent withdrawn in a tab that waits ends the tab that writes and its report; given again, it begins anew", async () => {
+  it("consent withdrawn in a tab that waits ends the tab that writes and its report; given again, it begins afresh", async () => {
     const [first, second, third] = [await openTab(), await openTab(), await openTab()];
     await counts(first);
     await record(second, "event-0");
@@ -343,7 +347,7 @@ describe.skipIf(!chromiumPath)("in a browser, under a strict policy, with a serv
     expect(await parts(page)).toBe(0);
   });
 
-  it("a redirect is refused, and told", async () => {
+  it("a redirect is refused, and reported", async () => {
     const headers = { location: site.url, "access-control-allow-origin": "*" };
     await context.route(`${service.url}/**`, (route) => route.fulfill({ status: 307, headers }));
     const page = await openTab();

@@ -1,8 +1,9 @@
 import { LetheError } from "@lethe/core/error";
 import type { Task } from "@lethe/core/message";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../../server/test/eventually.ts";
 import { asAdmin, EXACT_TASK, startTestService, type TestService } from "../../server/test/service.ts";
-import { type Lethe, type LetheOptions, memoryStore, openLethe } from "../dist/index.js";
+import { type Lethe, type LetheOptions, memoryStore, openLethe, type Store } from "../dist/index.js";
 
 let service: TestService;
 beforeAll(async () => {
@@ -13,7 +14,7 @@ afterAll(() => service.remove());
 const [WINDOW_SECONDS, GRACE_SECONDS] = [120, 60];
 
 let tasks = 0;
-/** A task of its own for each test, in a window that begins now. */
+/** Each test has its own task, in a window that begins now. */
 async function newTask(changed: Partial<Task> = {}): Promise<Task> {
   const task = { ...EXACT_TASK, task: `t${tasks++}`, graceSeconds: GRACE_SECONDS, ...changed };
   expect((await asAdmin(service, "/v1/tasks", task)).status).toBe(201);
@@ -58,15 +59,11 @@ async function open({ task }: Task, options: Partial<LetheOptions> = {}): Promis
 
 async function released(task: Task, window: number): Promise<number | undefined> {
   service.clock.advance(GRACE_SECONDS + 1);
-  for (let tries = 0; tries < 200; tries++) {
+  const { metrics } = await eventually(async () => {
     const response = await fetch(`${service.url}/v1/tasks/${task.task}/releases/${window}`);
-    if (response.status === 200) {
-      const release = (await response.json()) as { received: number; metrics?: { estimate: number }[] };
-      return release.metrics ? Math.round(release.metrics[0]?.estimate ?? Number.NaN) : undefined;
-    }
-    await sleep(50);
-  }
-  throw new Error("there is no release");
+    return response.status === 200 ? ((await response.json()) as { metrics?: { estimate: number }[] }) : undefined;
+  });
+  return metrics && Math.round(metrics[0]?.estimate ?? Number.NaN);
 }
 
 async function received(task: Task, window: number): Promise<number> {
@@ -119,7 +116,7 @@ describe("a window", () => {
   });
 });
 
-/** Devices enrol in the next window at a time of their own in this one. */
+/** Each device enrols in the next window at its own time in this one. */
 async function enrolInNext(lethe: Lethe, { task }: Task): Promise<void> {
   service.clock.advance(WINDOW_SECONDS / 2 + 1);
   const path = `${service.url}/v1/tasks/${task}/windows/${windowNow() + 1}`;
@@ -156,7 +153,7 @@ describe("a clock that jumps", () => {
   });
 });
 
-describe("what goes wrong is told, and the application goes on", () => {
+describe("what goes wrong is reported, and the application goes on", () => {
   it("a name that is not in the task, once", async () => {
     const task = await newTask();
     const { lethe, problems } = await open(task);
@@ -183,6 +180,25 @@ describe("what goes wrong is told, and the application goes on", () => {
     await lethe.close();
   });
 
+  it("not a store that takes long to load", async () => {
+    const task = await newTask();
+    const inner = memoryStore();
+    const store: Store = {
+      ...inner,
+      load: async () => {
+        await sleep(400);
+        return inner.load();
+      },
+    };
+    const { lethe, problems } = await open(task, { store });
+    await eventually(async () => {
+      await lethe.sendPending();
+      return lethe.inspect().memory.length > 0 || undefined;
+    });
+    expect(problems).toEqual([]);
+    await lethe.close();
+  });
+
   it("a manifest that somebody else signed", async () => {
     const task = await newTask();
     const operatorKey = `ed25519:${"A".repeat(43)}`;
@@ -200,7 +216,7 @@ describe("what goes wrong is told, and the application goes on", () => {
     ["another kind", (bytes: Uint8Array) => bytes.with(1, 9)],
     ["a head that is too long", (bytes: Uint8Array) => bytes.with(5, 255)],
     ["a head that was changed", (bytes: Uint8Array) => bytes.with(40, 1 ^ (bytes[40] as number))],
-  ])("a state that is %s: it begins anew", async (_what, spoil) => {
+  ])("a state that is %s: it begins afresh", async (_what, spoil) => {
     const task = await newTask();
     const store = memoryStore();
     const first = await open(task, { store });
@@ -212,7 +228,7 @@ describe("what goes wrong is told, and the application goes on", () => {
     await lethe.close();
   });
 
-  it("a state of another task: it begins anew, and leaves the other's report alone", async () => {
+  it("a state of another task: it begins afresh, and leaves the other's report alone", async () => {
     const [task, other] = [await newTask(), await newTask()];
     const store = memoryStore();
     await (await open(task, { store })).lethe.close();
@@ -221,7 +237,7 @@ describe("what goes wrong is told, and the application goes on", () => {
     await lethe.close();
   });
 
-  it("a number of times that is none, without throwing", async () => {
+  it("a number of times that is not an integer, without throwing", async () => {
     const { lethe, problems } = await open(await newTask());
     for (const times of [1.5, Number.NaN, Number.POSITIVE_INFINITY]) lethe.record("happened", times);
     expect(problems.map(({ code }) => code)).toEqual(["bad-encoding", "bad-encoding", "bad-encoding"]);
@@ -250,7 +266,7 @@ describe("what goes wrong is told, and the application goes on", () => {
 });
 
 describe("consent", () => {
-  it("withdrawn wipes everything and stops; given again begins anew", async () => {
+  it("withdrawn wipes everything and stops; given again begins afresh", async () => {
     const task = await newTask();
     const store = memoryStore();
     const { lethe } = await open(task, { store });
@@ -281,7 +297,7 @@ describe("consent", () => {
 });
 
 describe("options that are wrong", () => {
-  it("are told at once", async () => {
+  it("are reported at once", async () => {
     const good = { server: service.url, task: "t", operatorKey: service.operatorKey };
     await expect(openLethe({ ...good, operatorKey: "rsa:1" })).rejects.toThrow(LetheError);
     await expect(openLethe({ ...good, server: "telemetry.example" })).rejects.toThrow(TypeError);

@@ -1,41 +1,47 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { decodeOperatorKey, encodeBase64url, LetheError, randomnessFrom, xof } from "@lethe/core/device";
-import { createService } from "./service.ts";
+import { decodeOperatorKey, encodeBase64url, type LetheError, randomnessFrom, xof } from "@lethe/core/device";
+import { createSessions } from "./sessions.ts";
 import { indexedDbStore } from "./store/indexed-db.ts";
 import { memoryStore } from "./store/memory.ts";
 import type { Store } from "./store/store.ts";
-import { type Counting, type Inspection, openWriter, type Writer } from "./writer.ts";
+import type { Counting } from "./writer/state.ts";
+import type { Inspection } from "./writer/writer.ts";
 
+/** Where to report, for which task, and whose signature counts; the rest has defaults. */
 export interface LetheOptions {
-  /** Where the service is. */
+  /** The service's http or https address. */
   readonly server: string;
   readonly task: string;
-  /** `ed25519:…`, as the operator tells it: whoever else signs is not believed. */
+  /** `ed25519:…`, from the operator. Only manifests and keys that this key signed are used. */
   readonly operatorKey: string;
   /** The helper's, `ed25519:…`, exactly if the task has two servers. `server` and `operatorKey` are the leader's. */
   readonly helperKey?: string;
-  /** In a browser IndexedDB, unless told otherwise; elsewhere memory. For Node see `@lethe/device/node`. */
+  /** Default: IndexedDB in a browser, memory elsewhere. For Node see `@lethe/device/node`. */
   readonly store?: Store;
   /** Unix time in milliseconds. */
   readonly clock?: () => number;
   readonly fetch?: typeof fetch;
-  /** Whether the person in front of the device agrees; true unless told otherwise. */
+  /** Whether the person in front of the device agrees. Default: true. */
   readonly consent?: boolean;
-  /** Told what goes wrong, each thing once; without it the console is, but never of what an event brought about. The application goes on. */
+  /**
+   * Gets each problem once, until what failed works again. Without it, problems go to the console, except for what an
+   * event caused. The application goes on in any case.
+   */
   readonly onProblem?: (error: LetheError) => void;
 }
 
 /** Counts events of a task. `Name` are the names of its metrics, as `lethe task types` writes them. */
 export interface Lethe<Name extends string = string> extends AsyncDisposable {
-  /** Folds an event into the ciphertexts, at once. Never throws for a reason of the moment. */
+  /** Folds an event into the ciphertexts, at once. Never throws for a cause at run time. */
   record(name: Name, times?: number): void;
   /** Resolves when events begin to count, here or in the tab that counts for this one; they are dropped before. */
   readonly ready: Promise<Counting>;
   /** Sends what is sealed now, without waiting for its time. */
   sendPending(): Promise<void>;
   /**
-   * Without consent everything is wiped, and nothing is counted or sent: in no tab and no process that shares the store. What
-   * is in progress is aborted; nothing of it is left when this resolves. Consent that is given anew begins anew.
+   * Without consent everything is wiped, and nothing is counted or sent: in no tab and no process that shares the
+   * store. What is in progress is aborted; nothing of it is left when this resolves. Consent that is given again begins
+   * with a new enrolment.
    */
   setConsent(consent: boolean): Promise<void>;
   /** Exactly what somebody who opens the device now would see. */
@@ -44,10 +50,10 @@ export interface Lethe<Name extends string = string> extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** How long to wait for another tab that may write before going on without. */
-const OTHERS_MS = 250;
-
-/** Resolves without the network. Rejects for wrong options only. */
+/**
+ * Opens the SDK for a task. Resolves without the network. Rejects for wrong options only, with an error that names the
+ * option.
+ */
 export async function openLethe<Name extends string = string>(options: LetheOptions): Promise<Lethe<Name>> {
   checkOptions(options);
   const { server, task, operatorKey, helperKey } = options;
@@ -59,7 +65,7 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
     try {
       options.onProblem?.(error);
     } catch {
-      // The application's own; it must not stop the count.
+      // An error of the application must not stop the count.
     }
   };
   const onProblem = (error: LetheError): void => {
@@ -70,7 +76,7 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
   const ready = new Promise<Counting>((resolve) => {
     onCounting = resolve;
   });
-  const parts = {
+  const sessions = createSessions({
     ...options,
     fetch: options.fetch ?? fetch.bind(globalThis),
     clock: options.clock ?? Date.now,
@@ -78,112 +84,10 @@ export async function openLethe<Name extends string = string>(options: LetheOpti
     random: randomnessFrom(globalThis.crypto),
     onProblem,
     onDropped,
-    onCounting: (counting: Counting) => {
-      onCounting(counting);
-      store.peers?.announce(counting);
-    },
-  };
-  let writer: Writer | undefined;
-  /** Of the consent that holds. It is aborted when that is withdrawn, or with `true`, for a last write, when the program closes. */
-  let session: AbortController | undefined;
-  /** Sessions, and what comes between them: each begins when nothing of the one before is in progress. */
-  let turn = Promise.resolve();
-
-  function inTurn(act: () => Promise<void>): Promise<void> {
-    turn = turn.then(act).catch((error: unknown) => {
-      onProblem(
-        error instanceof LetheError ? error : new LetheError("bad-store", "the store failed", { cause: error }),
-      );
-    });
-    return turn;
-  }
-
-  /** Waits to be the one that writes, writes until the signal is aborted, and lets others. */
-  async function write(signal: AbortSignal, isOpen: () => void): Promise<void> {
-    const release = await store.lock(signal, () => end(false));
-    if (!release) return;
-    try {
-      const opened = await openWriter({ ...parts, service: createService({ ...parts, signal }), signal });
-      if (!signal.aborted) {
-        writer = opened;
-        store.peers?.receive(opened.record);
-        isOpen();
-        await new Promise((resolve) => signal.addEventListener("abort", resolve));
-      }
-      await opened.close(signal.reason);
-    } finally {
-      await release();
-    }
-  }
-
-  /** At once nothing is counted, asked or written any more, but for a last write. Resolves when nothing is in progress. */
-  function end(isLastWrite: boolean): Promise<void> {
-    session?.abort(isLastWrite);
-    session = writer = undefined;
-    // What others hand over from now on is for the next one.
-    store.peers?.stop();
-    return turn;
-  }
-
-  async function start(): Promise<void> {
-    const own = new AbortController();
-    session = own;
-    await new Promise<void>((resolve) => {
-      const run = async (): Promise<void> => {
-        try {
-          await write(own.signal, resolve);
-        } finally {
-          // It may have failed by itself.
-          if (session === own) end(false);
-        }
-      };
-      void inTurn(run).then(resolve);
-      setTimeout(resolve, OTHERS_MS);
-    });
-    if (!writer) store.peers?.listen(onCounting);
-    if (session === own && !writer && !store.peers) {
-      onProblem(new LetheError("bad-store", "another process writes here: events are dropped"));
-    }
-  }
-
-  const life = new AbortController();
-  let isLeft = false;
-  function onPage({ type }: { readonly type: string }): void {
-    if (type !== "visibilitychange") isLeft = type === "pagehide";
-    // A page that is left becomes hidden after that, which is no news. Firefox may close a hidden tab without telling its page.
-    else if (isLeft || document.visibilityState !== "hidden") return;
-    if (type !== "pageshow") writer?.hide();
-  }
-  for (const type of ["pagehide", "pageshow", "visibilitychange"]) globalThis.addEventListener?.(type, onPage, life);
-
-  async function setConsent(consent: boolean): Promise<void> {
-    if (!consent) {
-      end(false);
-      await inTurn(() => store.wipe());
-    } else if (!session) await start();
-  }
-
-  async function close(): Promise<void> {
-    life.abort();
-    end(true);
-    await inTurn(() => store.close());
-  }
-
-  await setConsent(options.consent ?? true);
-  return {
-    record: (name, times = 1) => {
-      if (!(Number.isInteger(times) && times >= 0))
-        onDropped(new LetheError("bad-encoding", "times is a whole number"));
-      else if (writer) writer.record(String(name), times);
-      else if (session) store.peers?.forward(String(name), times);
-    },
-    ready,
-    sendPending: async () => writer?.sendPending(),
-    setConsent,
-    inspect: () => writer?.inspect() ?? { stored: undefined, memory: [] },
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+    onCounting,
+  });
+  await sessions.setConsent(options.consent ?? true);
+  return { ...sessions, ready, [Symbol.asyncDispose]: sessions.close };
 }
 
 /** What each option is. */

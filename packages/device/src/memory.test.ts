@@ -54,8 +54,8 @@ beforeAll(async () => {
 afterAll(() => service.remove());
 
 /**
- * Records, looks at its own heap, writes since a tick is over, looks again. The control does the same with events that happen
- * zero times.
+ * Records, looks at its own heap, writes since a tick is over, looks again. The control does the same with events that
+ * happen zero times.
  */
 const PROGRAM = ({ task: { task, tickSeconds, metrics }, events }: Counted, times: 0 | 1): string => `
   import { setTimeout as sleep } from "node:timers/promises";
@@ -132,10 +132,11 @@ async function run(counted: Counted, times: 0 | 1): Promise<Run> {
 }
 
 /**
- * What this sees: every number, text and closure that the SDK, or anything else in the process, holds on to. What it does not:
- * the contents of ArrayBuffers, which are ciphertexts and keys; the stack; memory that was freed and not yet overwritten.
+ * What this sees: every number, text and closure that the SDK, or anything else in the process, holds on to. It does
+ * not see the contents of ArrayBuffers, which are ciphertexts and keys; the stack; memory that was freed and not yet
+ * overwritten.
  */
-describe("nothing that is in memory tells how often something happened", () => {
+describe("nothing in memory shows how often something happened", () => {
   it("but for the counter of a tick where events are limited, which is zero after a write", async () => {
     const [control, counted] = [await run(LIMITED, 0), await run(LIMITED, 1)];
     console.log(JSON.stringify({ control, counted }));

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 /// <reference lib="dom" />
 import { createElement } from "react";
 import { renderToString } from "react-dom/server";
@@ -7,7 +8,7 @@ import { eventually } from "../../server/test/eventually.ts";
 import { createTask, EXACT_TASK, startTestService } from "../../server/test/service.ts";
 import type { Lethe } from "../dist/index.js";
 import { LetheProvider, useLethe } from "../dist/react.js";
-import { chromiumPath, launch, servePage } from "../test/browser.ts";
+import { chromiumPath, launch, PATIENCE_MS, servePage } from "../test/browser.ts";
 import type {} from "../test/react-lethe.ts";
 
 const WINDOW_SECONDS = EXACT_TASK.ticks * EXACT_TASK.tickSeconds;
@@ -15,7 +16,7 @@ const WINDOW_SECONDS = EXACT_TASK.ticks * EXACT_TASK.tickSeconds;
 /** Of React's own code for development, which alone knows strict mode. */
 async function buildPage(): Promise<string> {
   const build = await rolldown({
-    input: new URL("../test/react-lethe.ts", import.meta.url).pathname,
+    input: fileURLToPath(new URL("../test/react-lethe.ts", import.meta.url)),
     platform: "browser",
     transform: { define: { "process.env.NODE_ENV": '"development"' } },
     onLog: () => undefined,
@@ -70,6 +71,7 @@ describe.skipIf(!chromiumPath)("in a browser, in strict mode", () => {
     );
     const browser = await launch();
     const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     const complaints: string[] = [];
     page.on("pageerror", ({ message }) => complaints.push(message));
     await page.goto(site.url);

@@ -15,8 +15,8 @@ import {
 import { type Lethe, type LetheOptions, openLethe } from "./lethe.ts";
 
 /**
- * Lethe for React, 18 or later: a provider that opens it, and a hook that records. It adds no elements to the page, and opens nothing while a server
- * renders. Options and a Lethe that is open already exclude each other.
+ * Lethe for React, 18 or later: a provider that opens it, and a hook that records. It adds no elements to the page, and
+ * opens nothing while a server renders. Options and a Lethe that is open already exclude each other.
  */
 export type LetheProviderProps = { readonly children?: ReactNode } & (
   | { readonly options: LetheOptions; readonly lethe?: undefined }
@@ -25,7 +25,10 @@ export type LetheProviderProps = { readonly children?: ReactNode } & (
 
 /** What `useLethe` returns. */
 export interface UsedLethe<Name extends string = string> {
-  /** The same function in every render. Events before Lethe is open are dropped, as it drops those before it is enrolled. */
+  /**
+   * The same function in every render. Events before Lethe is open are dropped, as it drops those before it is
+   * enrolled.
+   */
   readonly record: (name: Name, times?: number) => void;
   /** Undefined until it is open. */
   readonly lethe: Lethe<Name> | undefined;
@@ -34,8 +37,9 @@ export interface UsedLethe<Name extends string = string> {
 const Context = createContext<UsedLethe | undefined>(undefined);
 
 /**
- * Opens Lethe with `options` when it is mounted, and closes it when it is unmounted; other addresses, keys or tasks close one and open another. A
- * `lethe` that is passed is the application's own, and stays open. Options that are wrong are thrown to the next error boundary.
+ * Opens Lethe with `options` when it is mounted, and closes it when it is unmounted; other addresses, keys or tasks
+ * close one and open another. A `lethe` that is passed is the application's own, and stays open. Options that are wrong
+ * are thrown to the next error boundary.
  */
 export function LetheProvider({ options, lethe, children }: LetheProviderProps): ReactElement {
   const [opened, setOpened] = useState<Lethe>();

@@ -1,8 +1,9 @@
 import * as sdk from "./all.ts";
 
 /**
- * What the service delivers at `/lethe.js`: `@lethe/device/all`, which a script tag besides leaves at `globalThis.Lethe`. A page whose tag states an
- * integrity takes it from there, because WebKit does not check integrity again for `import` of the same address.
+ * What the service delivers at `/lethe.js`: `@lethe/device/all`, which a script tag besides leaves at
+ * `globalThis.Lethe`. A page whose tag states an integrity takes it from there, because WebKit does not check integrity
+ * again for `import` of the same address.
  */
 export * from "./all.ts";
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../../server/test/eventually.ts";
 import { createTask, EXACT_TASK, startTestService, type TestService } from "../../server/test/service.ts";
 import { collect, makeTask, type Pair, SHARED_TASK, startPair } from "../../server/test/two-servers.ts";
-import { chromiumPath, launch, type Site, servePage } from "../test/browser.ts";
+import { chromiumPath, launch, PATIENCE_MS, type Site, servePage } from "../test/browser.ts";
 import type { Asked, Told } from "../test/worker-lethe.ts";
 import { buildWorker, launchExtension, registerWorker, type WorkerDevice } from "../test/workers.ts";
 
@@ -35,6 +35,7 @@ describe.skipIf(!chromiumPath)("in a service worker, which may not import on dem
     const services = [service.url, pair.leader.url];
     site = await servePage("<!doctype html>", files, `default-src 'none'; connect-src ${services.join(" ")}`);
     const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(site.url);
     workers.page = await registerWorker(page);
     folder = mkdtempSync(join(tmpdir(), "lethe-extension-"));
@@ -52,8 +53,8 @@ describe.skipIf(!chromiumPath)("in a service worker, which may not import on dem
   });
 
   /**
-   * Records an event, is stopped after the next tick, started again, and records another; sends its report at the window's end. The number of
-   * the window.
+   * Records an event, is stopped after the next tick, started again, and records another; sends its report at the
+   * window's end. The number of the window.
    */
   async function live(worker: WorkerDevice, options: Options, clock: TestService["clock"]): Promise<number> {
     clock.advance(WINDOW_SECONDS - ((clock() / 1000) % WINDOW_SECONDS));

@@ -26,11 +26,12 @@ export interface KnownTask extends DeviceProtocol {
   readonly hash: Uint8Array;
 }
 
-/** What a service refuses with, and the seconds after which it wants to be asked again. */
+/** A refusal of the service, with the seconds that it wants to wait before the next request. */
 export interface Refusal extends LetheError {
   readonly retryAfter: number;
 }
 
+/** The requests that a device makes. Every signature is checked before anything relies on it. */
 export interface Service {
   /** Checks a signed manifest, from the network or from the store, and derives what follows from it. */
   known(signed: string): Promise<KnownTask>;
@@ -42,6 +43,7 @@ export interface Service {
   upload(window: number, device: Uint8Array, token: string, report: Uint8Array): Promise<void>;
 }
 
+/** Which service and task, and whose signatures count. */
 export interface ServiceOptions extends TrustedKeys {
   readonly server: string;
   readonly task: string;
@@ -57,6 +59,7 @@ const MOST_BYTES = 4_000_000;
 /** Clocks that differ by less are as good as equal. */
 const LEAST_APART_S = 60;
 
+/** Asks the service over HTTP: one request at a time, without credentials, cache or redirects. */
 export function createService(options: ServiceOptions): Service {
   const { server, task, fetch: ask, clock, signal, operatorKey, helperKey } = options;
   const base = `${server.replace(/\/+$/, "")}/v1/tasks/${task}`;
@@ -124,7 +127,7 @@ export function createService(options: ServiceOptions): Service {
         headers: { "content-type": "application/octet-stream", authorization: `Bearer ${token}` },
         body: report as Uint8Array<ArrayBuffer>,
       });
-      // The page of a hotel's network, for one, which never handed the report on.
+      // A hotel network's login page, for example, which never passes the report on.
       if (text !== "")
         throw new LetheError("unreachable", `${server} answered like somebody else: it is tried again later`);
     },
@@ -163,8 +166,8 @@ async function requireSignature(key: string, signature: Uint8Array, bytes: Uint8
 }
 
 /**
- * At most so much, whatever the other side sends. A copy of the response is read whole, and the other one counted: Chromium shows requests as cancelled
- * whose response was read by a reader alone.
+ * At most `MOST_BYTES`, whatever the other side sends. One copy of the response is read whole, the other one is
+ * counted: Chromium shows a request as cancelled if a reader alone has read its response.
  */
 async function readText(response: Response, abort: () => void): Promise<string> {
   const text = response.clone().text();
@@ -191,7 +194,7 @@ function problemIn(text: string): { readonly code?: string; readonly detail: str
   }
 }
 
-/** A window that is not the service's comes of a clock that is not either. */
+/** If the service refuses a window, the clocks may differ: says by how much. */
 function clockHint(code: LetheErrorCode, { headers }: Response, now: number): string {
   const seconds = Math.round((now - Date.parse(headers.get("date") ?? "")) / 1000);
   if (!code.startsWith("window-") || !(Math.abs(seconds) >= LEAST_APART_S)) return "";

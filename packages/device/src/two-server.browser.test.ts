@@ -11,7 +11,7 @@ import {
   type SharedTask,
   startPair,
 } from "../../server/test/two-servers.ts";
-import { chromiumPath, launch, type Site, servePage } from "../test/browser.ts";
+import { chromiumPath, launch, PATIENCE_MS, type Site, servePage } from "../test/browser.ts";
 import type {} from "../test/browser-lethe.ts";
 
 /** The SDK as it is for pages without a bundler, in its own files. */
@@ -58,6 +58,7 @@ describe.skipIf(!chromiumPath)("in a browser, under a strict policy, with two se
 
   async function openPage(): Promise<Page> {
     const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     page.on("console", (message) => complaints.push(message.text()));
     page.on("pageerror", ({ message }) => complaints.push(message));
     page.on("request", (request) => asked.push(request.url().replace(/^.*\//, "")));

@@ -13,7 +13,7 @@ import {
   startPair,
 } from "../../server/test/two-servers.ts";
 import { type Lethe, type LetheOptions, memoryStore, openLethe } from "../dist/index.js";
-import { decodeRecord } from "../dist/record.js";
+import { decodeRecord } from "../dist/record-codec.js";
 
 let pair: Pair;
 beforeAll(async () => {
@@ -22,7 +22,10 @@ beforeAll(async () => {
 afterAll(() => pair.remove());
 
 const WINDOW_SECONDS = SHARED_TASK.ticks * SHARED_TASK.tickSeconds;
-/** Shared bits of a state: two occurrences, 2·2 of the histogram, 3 of the mean; and of a report, in which the histogram has 3. */
+/**
+ * Shared bits of a state: two occurrences, 2·2 of the histogram, 3 of the mean; and of a report, in which the histogram
+ * has 3.
+ */
 const [STATE_BITS, REPORT_BITS] = [9, 8];
 const BIT_BYTES = 128;
 /** Of the leader and of the helper. */
@@ -40,7 +43,7 @@ function toNextWindow(): void {
 }
 
 let tasks = 0;
-/** Of its own for each test, in a window that begins now and has keys, as the next has. */
+/** Each test has its own task, in a window that begins now and has keys, as the next has. */
 async function newTask(): Promise<SharedTask> {
   const task = await makeTask(pair, { ...SHARED_TASK, task: `t${tasks++}` });
   toNextWindow();
@@ -60,7 +63,7 @@ async function open(task: SharedTask, options: Partial<LetheOptions> = {}): Prom
   return openAlone(task, { helperKey: pair.keys.helper, ...options });
 }
 
-/** Without a helper's key, unless it is told one. */
+/** Without a helper's key, unless one is given. */
 async function openAlone({ manifest: { task } }: SharedTask, options: Partial<LetheOptions> = {}): Promise<Device> {
   const problems: LetheError[] = [];
   const lethe = await openLethe({
@@ -168,7 +171,7 @@ describe("a window with two servers", () => {
     for (const { lethe } of devices) await lethe.close();
   });
 
-  it("is wiped when consent is withdrawn, and begun anew when it is given again", async () => {
+  it("is wiped when consent is withdrawn, and begun afresh when it is given again", async () => {
     const store = memoryStore();
     const device = await open(await newTask(), { store });
     await untilCounting(device);
@@ -243,7 +246,7 @@ describe("whom an application trusts", () => {
     });
   }
 
-  /** Asks the leader, and alters the keys that it hands out. */
+  /** Asks the leader, and alters the keys that it returns. */
   const altered =
     (alter: (keys: SentKeys[]) => unknown): typeof fetch =>
     async (input, init) => {
@@ -295,7 +298,7 @@ describe("whom an application trusts", () => {
     },
   );
 
-  it("a device whose application names another helper begins anew, and sends nothing", async () => {
+  it("a device whose application names another helper begins afresh, and sends nothing", async () => {
     const store = memoryStore();
     const device = await open(task, { store });
     await untilCounting(device);
@@ -313,7 +316,7 @@ describe("whom an application trusts", () => {
     await other.lethe.close();
   });
 
-  it("a key that is none is told at once", async () => {
+  it("an invalid key is reported at once", async () => {
     await expect(open(task, { helperKey: "rsa:1" })).rejects.toThrow(/begins with ed25519:/);
   });
 });

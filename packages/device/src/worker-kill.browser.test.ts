@@ -3,14 +3,14 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../../server/test/eventually.ts";
 import { createTask, startTestService, type TestService } from "../../server/test/service.ts";
-import { chromiumPath, launch, type Site, servePage } from "../test/browser.ts";
+import { chromiumPath, launch, PATIENCE_MS, type Site, servePage } from "../test/browser.ts";
 import type { Told } from "../test/worker-lethe.ts";
 import { buildWorker, registerWorker } from "../test/workers.ts";
 
 const WORKERS = 4;
 /**
- * Ticks are too long for one to come while a worker lives: only what a session writes soon after its start can keep an event. And windows are so long
- * that no device stores keys for the next one meanwhile.
+ * Ticks are too long for one to come while a worker lives: only what a session writes soon after its start can keep an
+ * event. Windows are long enough that no device stores keys for the next one meanwhile.
  */
 const [TICK_SECONDS, TICKS, GRACE_SECONDS] = [3600, 24, 3600];
 const WINDOW_SECONDS = TICKS * TICK_SECONDS;
@@ -57,6 +57,7 @@ describe.skipIf(!chromiumPath)("service workers that are stopped seconds after t
     const workers = await Promise.all(
       Array.from({ length: WORKERS }, async () => {
         const page = await (await browser.newContext()).newPage();
+        page.setDefaultTimeout(PATIENCE_MS);
         await page.goto(site.url);
         return registerWorker(page);
       }),

@@ -4,9 +4,9 @@ import type { Store } from "../src/store/store.ts";
 import { encodeVersion } from "../src/store/version.ts";
 
 /** How a store could betray its user. */
-export type Fault = "writes on events" | "writes locally on events" | "keeps names" | "writes anew only after events";
+export type Fault = "writes on events" | "writes locally on events" | "keeps names" | "writes again only after events";
 
-/** A store with one fault or none, which is told of the events as a careless SDK might. */
+/** A store with one fault or none, which learns of events as a careless SDK might let it. */
 export interface ToldStore extends Store {
   onEvent(name: string, times: number): void;
 }
@@ -24,7 +24,7 @@ export function brokenStore(store: Store, fault: Fault | undefined): ToldStore {
     },
     save: (record, how) => {
       // At first there is no ciphertext yet.
-      const isOld = fault === "writes anew only after events" && ++saves > 2 && events.length === 0 && !how.durable;
+      const isOld = fault === "writes again only after events" && ++saves > 2 && events.length === 0 && !how.durable;
       last = isOld && last ? last : record.slice();
       // Where a record has zeros.
       const text = new TextEncoder().encode(events.join());

@@ -12,7 +12,7 @@ const page = {
     page.lethe = await openLethe({ ...options, onProblem });
   },
 
-  /** With a clock that is moved by hand, from `now` on. */
+  /** With a clock that is moved manually, from `now` on. */
   async openAt(now: number, options: LetheOptions): Promise<void> {
     page.now = now;
     await page.open({ ...options, clock: () => page.now });
@@ -24,7 +24,7 @@ const page = {
   store: undefined as ToldStore | undefined,
   now: 0,
 
-  /** With a clock that is moved by hand, and a store that may be broken. */
+  /** With a clock that is moved manually, and a store that may be broken. */
   async openBroken(options: LetheOptions, fault: Fault | undefined): Promise<void> {
     page.store = brokenStore(indexedDbStore("forensics"), fault);
     await page.open({ ...options, store: page.store, clock: () => page.now });
@@ -35,7 +35,7 @@ const page = {
     await page.lethe?.sendPending();
   },
 
-  /** Names are told backwards: so the page alone has them in clear. */
+  /** Names are passed backwards: so the page alone has them in clear. */
   record(backwards: readonly string[], times: number): void {
     for (const letters of backwards) {
       const name = [...letters].reverse().join("");

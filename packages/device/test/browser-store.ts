@@ -1,7 +1,10 @@
 /// <reference lib="dom" />
 import { indexedDbStore } from "../src/store/indexed-db.ts";
 
-/** A tab that counts how often it met each event, all of them named by numbers, in a record of one byte each. It saves only when it closes. */
+/**
+ * A tab that counts how often it met each event, all of them named by numbers, in a record of one byte each. It saves
+ * only when it closes.
+ */
 const tab = {
   store: indexedDbStore("test"),
   counts: undefined as Uint8Array | undefined,
@@ -11,7 +14,7 @@ const tab = {
     await tab.store.lock(new AbortController().signal);
     const counts = (await tab.store.load()) ?? new Uint8Array(events);
     tab.counts = counts;
-    tab.store.peers?.receive(count);
+    tab.store.tabs?.receive(count);
     tab.isWriter = true;
     addEventListener("pagehide", () => void tab.store.save(counts, { durable: false }));
   },
@@ -20,7 +23,7 @@ const tab = {
   async emit(first: number, events: number): Promise<void> {
     for (let event = first; event < first + events; event++) {
       if (tab.isWriter) count(`${event}`);
-      else tab.store.peers?.forward(`${event}`, 1);
+      else tab.store.tabs?.forward(`${event}`, 1);
       // Many at once at times, at times a few milliseconds apart.
       if (event % 3 === 0) await new Promise((resolve) => setTimeout(resolve, event % 20));
     }
@@ -33,7 +36,7 @@ function count(name: string): void {
   if (counts) counts[event] = (counts[event] ?? 0) + 1;
 }
 
-/** A record that no part of another can be mistaken for; long enough for three parts, unless told otherwise. */
+/** A record that no part of another can be mistaken for; long enough for three parts by default. */
 function recordOf(version: number, length = 70_000): Uint8Array {
   return Uint8Array.from({ length }, (_, i) => (i * i + 7 * version) % 251);
 }

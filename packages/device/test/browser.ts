@@ -1,19 +1,27 @@
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
 import { rolldown } from "rolldown";
 
 const DEBIAN = "/usr/bin/chromium";
 
-/** Undefined if there is none: `npm test` then says so, and tests in a browser are skipped. The same as in `scripts/browsers.js`. */
+/**
+ * Undefined if there is none: `npm test` then says so, and tests in a browser are skipped. The same as in
+ * `scripts/browsers.js`.
+ */
 export const chromiumPath: string | undefined = process.env.CHROMIUM_PATH ?? (existsSync(DEBIAN) ? DEBIAN : undefined);
 
+/** How long tests wait for a page, and for a browser to start: a busy machine takes its time. */
+export const PATIENCE_MS = 180_000;
+
 /** How Chromium is started. */
-export function settings(): { executablePath: string; args: string[] } {
+export function settings(): { executablePath: string; args: string[]; timeout: number } {
   if (!chromiumPath) throw new Error("there is no Chromium");
   // Chromium refuses to run its sandbox as root.
-  return { executablePath: chromiumPath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] };
+  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  return { executablePath: chromiumPath, args, timeout: PATIENCE_MS };
 }
 
 export function launch(): Promise<Browser> {
@@ -27,7 +35,7 @@ export function launchWithProfile(folder: string): Promise<BrowserContext> {
 
 /** Everything that a module needs, as one module for browsers. */
 export async function bundle(entry: URL, minify = false): Promise<string> {
-  const build = await rolldown({ input: entry.pathname, platform: "browser" });
+  const build = await rolldown({ input: fileURLToPath(entry), platform: "browser" });
   const { output } = await build.generate({ format: "esm", minify, codeSplitting: false });
   await build.close();
   return output[0].code;
@@ -40,8 +48,8 @@ export interface Site {
 }
 
 /**
- * Serves a page at `/` and `/other` and scripts by their names, under a policy that allows only scripts of the site itself, and
- * more if `policy` says so.
+ * Serves a page at `/` and `/other` and scripts by their names, under a policy that allows only scripts of the site
+ * itself, and more if `policy` says so.
  */
 export async function servePage(html: string, scripts: Readonly<Record<string, string>>, policy = ""): Promise<Site> {
   const server = createServer(({ url = "/" }, response) => {

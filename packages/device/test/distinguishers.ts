@@ -16,7 +16,7 @@ export function rankSumProbability(a: readonly number[], b: readonly number[]): 
   return far / total;
 }
 
-/** How many choices of so many of the numbers have which sum. */
+/** How many choices of `k` of the numbers have which sum. */
 function waysBySum(numbers: readonly number[], chosen: number): Float64Array {
   const most = numbers.reduce((sum, x) => sum + x, 0);
   const ways = Array.from({ length: chosen + 1 }, () => new Float64Array(most + 1));

@@ -46,7 +46,7 @@ export interface Request {
 }
 
 export interface FaultProxy {
-  /** Where a device finds the service: each has an address of its own, so that requests can be told apart. */
+  /** Where a device finds the service: each has its own address, so that requests can be distinguished. */
   urlOf(device: string): string;
   readonly requests: readonly Request[];
   /** Connections are refused until it is called with false. */
@@ -60,7 +60,7 @@ export interface FaultProxyOptions {
   readonly retryAfterSeconds?: number;
   /** What happens to a request. */
   readonly plan?: (device: string, asked: Asked) => Fault | undefined;
-  /** Called when a request is here, and when the service has answered; whoever waits in it holds the request up. */
+  /** Called when a request is here, and when the service has answered; while it waits, the request waits. */
   readonly onReport?: (when: "asked" | "answered") => Promise<void> | void;
 }
 

@@ -25,8 +25,8 @@ const SAVE_FOREVER = `${TAKE_LOCK}
   }`;
 
 /**
- * A process that saves all the time is killed at random moments. The record is then always one of the two as a whole, and
- * whoever takes the lock next finds nothing else.
+ * A process that saves all the time is killed at random moments. The record is then always one of the two as a whole,
+ * and the process that takes the lock next finds nothing else.
  */
 export async function surviveStoreKills(kills: number): Promise<StoreKillsResult> {
   const folder = temporaryFolder();

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
-/** A process of its own that runs a module which sees `fileStore`, as it was built. */
+/** A separate process that runs a module which sees `fileStore`, as it was built. */
 export interface StoreProcess {
   readonly child: ChildProcess;
   /** The next line that it prints; undefined if it ended. */

@@ -27,14 +27,15 @@ import { putsInTable } from "./leveldb-table.ts";
 /** Each is a process of the browser. */
 const PAGES_AT_ONCE = 8;
 /**
- * In this tick all pages are closed, and opened again. In the first, before any has enrolled for the next window: a page that is opened
- * later tries to enrol when the next one begins, and whether the service has keys by then is chance.
+ * In this tick all pages are closed, and opened again. In the first, before any has enrolled for the next window: a
+ * page that is opened later tries to enrol when the next one begins, and whether the service has keys by then is
+ * chance.
  */
 const CLOSED_IN_TICK = 1;
 /** Of the store that `browser-lethe.ts` opens, in localStorage. */
 const LOCAL_KEY = "lethe:forensics";
 
-/** So many pages with events in every tick and as many without, each an origin of its own, in one profile. */
+/** Pages with events in every tick and as many without, each with its own origin, in one profile. */
 export async function examineChromium(service: TestService, each: number, fault?: Fault): Promise<Found> {
   const task = await newTask(service);
   const profile = temporaryFolder();
@@ -78,7 +79,10 @@ export async function examineChromium(service: TestService, each: number, fault?
 
 const isWithEvents = (host: string): boolean => host.startsWith("1");
 
-/** From the beginning of a window to its end. Returns the sizes of all that each page wrote to localStorage while it could be asked. */
+/**
+ * From the beginning of a window to its end. Returns the sizes of all that each page wrote to localStorage while it
+ * could be asked.
+ */
 async function runPages(
   service: TestService,
   task: string,
@@ -169,8 +173,8 @@ async function addNewVersions(profile: string, host: string, known: Uint8Array[]
 }
 
 /**
- * All of an origin's versions in localStorage that the disk has. Chromium writes every five seconds and when a page is closed, and keeps
- * what is overwritten until it merges tables.
+ * All of an origin's versions in localStorage that the disk has. Chromium writes every five seconds and when a page is
+ * closed, and keeps what is overwritten until it merges tables.
  */
 function localVersionsIn(profile: string, host: string): Uint8Array[] {
   const folder = join(profile, "Default", "Local Storage", "leveldb");

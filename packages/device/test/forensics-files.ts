@@ -19,7 +19,7 @@ import {
   toNextWindow,
 } from "./forensics.ts";
 
-/** So many programs with events in every tick and as many without, each with a folder of its own, at the same time. */
+/** Programs with events in every tick and as many without, each with its own folder, at the same time. */
 export async function examineFiles(service: TestService, each: number, fault?: Fault): Promise<Found> {
   const { url: server, operatorKey, clock } = service;
   const task = await newTask(service);

@@ -5,7 +5,7 @@ import type { Task } from "@lethe/core/message";
 import { askToEnrol } from "../../server/test/device.ts";
 import { eventually } from "../../server/test/eventually.ts";
 import { createTask, type TestService } from "../../server/test/service.ts";
-import { decodeRecord } from "../dist/record.js";
+import { decodeRecord } from "../dist/record-codec.js";
 import { DISTINGUISHERS, rankSumProbability } from "./distinguishers.ts";
 
 /** So long that devices, which choose a millisecond of the first half of a window to enrol, never choose the first. */
@@ -89,21 +89,26 @@ export interface Run {
   readonly diskBytes: number;
   /** In a browser: the size of each write to localStorage, whether it reached the disk or not. */
   readonly localSizes?: readonly number[];
-  /** In a browser: of the versions in localStorage, those that the disk has. How many depends on when the browser wrote. */
+  /**
+   * In a browser: of the versions in localStorage, those that the disk has. How many depends on when the browser wrote.
+   */
   readonly localVersions?: readonly Uint8Array[];
 }
 
 export interface Found {
-  /** For the record: how many runs of each kind, of how many versions of how many bytes; and what each distinguisher came to. */
+  /**
+   * For the record: how many runs of each kind, of how many versions of how many bytes; and what each distinguisher
+   * came to.
+   */
   readonly figures: Readonly<Record<string, unknown>>;
-  /** By what runs with events could be told from those without; empty if by nothing. */
+  /** What distinguishes runs with events from those without; empty if nothing does. */
   readonly tells: readonly string[];
 }
 
 /**
  * Whether the disk tells runs with events from runs without. Numbers and sizes of versions must be the same; each
  * distinguisher sees the whole records, and the ciphertexts alone, which anybody can find in them.
- * Where nothing can be told, there are tells with probability below 1e-6.
+ * Where nothing distinguishes them, there are tells with probability below 1e-6.
  */
 export function tellApart(runs: readonly Run[], operatorKey: string, clearText: readonly string[]): Found {
   const tells = clearText.length > 0 ? ["clear text"] : [];

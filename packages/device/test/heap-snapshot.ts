@@ -7,9 +7,9 @@ interface Snapshot {
 }
 
 /**
- * The texts of everything of a kind that is reachable in a heap snapshot, one for each place. With `exposeNumericValues`, V8
- * writes the value of each number that an object, an array, or a closure's variable holds as a text of its own. What lies in an
- * ArrayBuffer, in a register or on the stack is in no snapshot.
+ * The texts of everything of a kind that is reachable in a heap snapshot, one for each place. With
+ * `exposeNumericValues`, V8 writes the value of each number that an object, an array, or a closure's variable holds as
+ * a separate text. The content of an ArrayBuffer, in a register or on the stack is in no snapshot.
  */
 export function textsIn(path: string): string[] {
   const { snapshot, nodes, strings } = JSON.parse(readFileSync(path, "utf8")) as Snapshot;

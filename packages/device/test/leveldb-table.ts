@@ -8,8 +8,8 @@ const TAG_BYTES = 8;
 const PUT = 1;
 
 /**
- * Everything that a table file of a LevelDB holds, overwritten or not: a block of handles, at the end, leads to blocks of keys
- * and values (https://github.com/google/leveldb/blob/main/doc/table_format.md).
+ * Everything that a table file of a LevelDB holds, overwritten or not: a block of handles, at the end, leads to blocks
+ * of keys and values (https://github.com/google/leveldb/blob/main/doc/table_format.md).
  */
 export function putsInTable(table: Buffer): Put[] {
   const footer = table.subarray(table.length - FOOTER_BYTES);
@@ -46,7 +46,9 @@ function entriesOf(block: Buffer): Put[] {
   return entries;
 }
 
-/** Snappy: bytes, and copies of what came before (https://github.com/google/snappy/blob/main/format_description.txt). */
+/**
+ * Snappy: bytes, and copies of what came before (https://github.com/google/snappy/blob/main/format_description.txt).
+ */
 function decompressed(block: Buffer): Buffer {
   const { value: length, end } = numberAt(block, 0);
   const bytes = Buffer.alloc(length);

@@ -3,11 +3,11 @@ import { createServer } from "node:net";
 import type { Readable } from "node:stream";
 import { callOf, type RunningBrowser, type Tab } from "./tab.ts";
 
-const START_MS = 30_000;
+const START_MS = 120_000;
 
 /**
- * WebKitGTK's own browser, on a display in memory, by the WebDriver protocol (https://www.w3.org/TR/webdriver2/). What is
- * automated is private: it stores everything, until it is closed.
+ * WebKitGTK's own browser, on a display in memory, by the WebDriver protocol (https://www.w3.org/TR/webdriver2/). What
+ * is automated is private: it stores everything, until it is closed.
  */
 export async function launchWebKit(driverPath: string): Promise<RunningBrowser> {
   const display = spawn("Xvfb", ["-displayfd", "3", "-nolisten", "tcp"], {
@@ -18,7 +18,7 @@ export async function launchWebKit(driverPath: string): Promise<RunningBrowser> 
   const driver = spawn(driverPath, [`--port=${port}`, "--host=127.0.0.1"], {
     stdio: "ignore",
     env: { ...process.env, DISPLAY: `:${number}` },
-    // Of a group of its own: what it starts can be ended with it.
+    // In its own process group: what it starts can be ended with it.
     detached: true,
   });
   const end = (): void => {

@@ -1,9 +1,10 @@
 /// <reference lib="dom" />
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { rolldown } from "rolldown";
-import { chromiumPath } from "./browser.ts";
+import { chromiumPath, PATIENCE_MS } from "./browser.ts";
 import type { Asked, Told } from "./worker-lethe.ts";
 
 /** A service worker that counts, of a page or of an extension. */
@@ -14,10 +15,13 @@ export interface WorkerDevice {
   stop(): Promise<void>;
 }
 
-/** The worker as an application's bundler makes it, with code splitting: what it imports on demand would be other files. By name. */
+/**
+ * The worker as an application's bundler makes it, with code splitting: what it imports on demand would be other files.
+ * By name.
+ */
 export async function buildWorker(): Promise<Record<string, string>> {
   const build = await rolldown({
-    input: { worker: new URL("worker-lethe.ts", import.meta.url).pathname },
+    input: { worker: fileURLToPath(new URL("worker-lethe.ts", import.meta.url)) },
     platform: "browser",
     // It is what `@lethe/device/all` is for.
     checks: { ineffectiveDynamicImport: false },
@@ -45,7 +49,10 @@ export async function registerWorker(page: Page): Promise<WorkerDevice> {
   return { ask, stop: await stopper(page) };
 }
 
-/** A browser with an extension of Manifest V3, whose worker this is, that may ask these services; its profile is in the folder. */
+/**
+ * A browser with an extension of Manifest V3, whose worker this is, that may ask these services; its profile is in the
+ * folder.
+ */
 export async function launchExtension(
   folder: string,
   files: Readonly<Record<string, string>>,
@@ -72,6 +79,7 @@ export async function launchExtension(
   const [running] = context.serviceWorkers();
   const { host } = new URL((running ?? (await context.waitForEvent("serviceworker"))).url());
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(`chrome-extension://${host}/page.html`);
   const ask = (asked: Asked): Promise<Told> =>
     page.evaluate((message) => {

@@ -31,7 +31,7 @@ const LONGEST_RELEASE_MS = 150;
 const [MOST_SMALL, SMALL] = [10, 5];
 const LEASE_SECONDS = 2;
 
-/** A place in the cluster: whoever is killed is followed by another. */
+/** A place in the cluster. When its process is killed, another takes the place. */
 interface Member {
   readonly role: "intake" | "tally";
   service: ServiceProcess;
@@ -69,7 +69,7 @@ export interface ClusterKillsResult {
 /**
  * Devices enrol and report, many at two intakes at once, while intakes and tallies are killed, the database is restarted, and its
  * standby takes over; then tallies are killed while they release the window. Every report that was acknowledged is stored once and
- * counted once, and the release is made from them; whoever was not killed goes on by itself.
+ * counted once, and the release is made from them. Processes that were not killed go on by themselves.
  */
 export async function surviveClusterKills(kills: number, seed: string): Promise<ClusterKillsResult> {
   const random = seededRandomnessForTests(seed);
@@ -89,7 +89,9 @@ export async function surviveClusterKills(kills: number, seed: string): Promise<
   }
 }
 
-/** First the window that all the devices reported for, then others, so that tallies die at many moments of a release. */
+/**
+ * First the window that all the devices reported for, then others, so that tallies die at many moments of a release.
+ */
 async function killWhileWindowsAreReleased(
   cluster: Cluster,
   first: Counted,
@@ -184,7 +186,7 @@ async function requireService({ members }: Cluster, { counts }: DeviceLoad): Pro
   await eventually(async () => counts.acknowledged > before || undefined);
 }
 
-/** A window that a task of its own makes, with a few reports. */
+/** A new task, and a window of it with a few reports. */
 async function smallWindow({ members }: Cluster, name: string, random: Randomness): Promise<Counted> {
   const [tally, intake] = [members.at(0), members.at(-1)] as [Member, Member];
   const task = await makeTask(tally, name);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Randomness, uniformBelow } from "@lethe/core/randomness";
 import { expect } from "vitest";
-import { allOf } from "../dist/all-of.js";
+import { allOf } from "../dist/async/all-of.js";
 import { type KnownTask, upload } from "./device.ts";
 import { makeReport, type Sent } from "./recount.ts";
 import { type ServiceProcess, unlessGone } from "./service-process.ts";
@@ -9,7 +9,7 @@ import { type ServiceProcess, unlessGone } from "./service-process.ts";
 const DEVICES_AT_ONCE = 8;
 const RETRY_MS = 20;
 /** Longer than any outage: who is not answered by then never will be. */
-const MOST_PATIENCE_MS = 60_000;
+const MOST_PATIENCE_MS = 300_000;
 
 /** Devices that enrol and report all the time, wherever they are answered. */
 export interface DeviceLoad {
@@ -52,7 +52,7 @@ export function startDeviceLoad(
       if (answer !== undefined) return answer;
       await sleep(RETRY_MS);
     }
-    throw new Error("no intake served a device for a minute");
+    throw new Error("no intake served a device for five minutes");
   }
 
   const uploadOnce =

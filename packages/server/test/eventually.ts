@@ -1,6 +1,9 @@
-const MOST_SECONDS = 120;
+const MOST_SECONDS = 300;
 
-/** Waits until `look` finds something. The limit is long, so that only what never happens reaches it, on a busy machine, too. */
+/**
+ * Waits until `look` finds something. The limit is long, so that only what never happens reaches it, on a busy machine,
+ * too.
+ */
 export async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
   const deadline = Date.now() + 1000 * MOST_SECONDS;
   for (;;) {

@@ -26,7 +26,10 @@ export function createDealer<Card>(cards: readonly Card[], random: Randomness): 
   };
 }
 
-/** Passes requests on to where `target` is at that moment. Every third of them has a fate: the connection is cut before or after it was handled, or it comes twice, late, or after the next one. */
+/**
+ * Passes requests on to where `target` is at that moment. Every third of them has a fate: the connection is cut before
+ * or after it was handled, or it comes twice, late, or after the next one.
+ */
 export async function startFaultyLink(target: () => string, random: Randomness): Promise<FaultyLink> {
   const fates = { lostBefore: 0, lostAfter: 0, duplicated: 0, delayed: 0, reordered: 0, passed: 0 };
   const deal = createDealer(FATES, random);

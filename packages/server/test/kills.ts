@@ -33,9 +33,9 @@ export interface KillsResult {
 }
 
 /**
- * Devices enrol and report, some of them again and again, while the service is killed at random moments of intake and tally;
- * then while it closes and releases the window. Every report that was acknowledged is stored once and counted once, the tally
- * equals a recount of what is stored, and the release is made from it.
+ * Devices enrol and report, some of them again and again, while the service is killed at random moments of intake and
+ * tally; then while it closes and releases the window. Every report that was acknowledged is stored once and counted
+ * once, the tally equals a recount of what is stored, and the release is made from it.
  */
 export async function surviveKills(kills: number, seed: string): Promise<KillsResult> {
   const folder = unownedFolder();

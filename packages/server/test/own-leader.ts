@@ -1,7 +1,7 @@
 import { createHash, randomBytes, sign } from "node:crypto";
 import { secret } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
-import { encodeManifest, encodeSignedManifest, type Task } from "@lethe/core/message";
+import { encodeManifest, encodeSignedManifest, type Task, windowAt } from "@lethe/core/message";
 import {
   decodeTwoServerReport,
   deriveWrappingKeys,
@@ -12,23 +12,22 @@ import {
   WRAPPING_BYTES,
 } from "@lethe/core/two-server";
 import { expect } from "vitest";
-import { createHelperClient, type Helper, type PeerWindow } from "../dist/peer/client.js";
-import { digestOf, type JobEntry } from "../dist/peer/messages.js";
-import { layoutsOf, type TaskVersion } from "../dist/storage/tasks.js";
+import { digestOf, type JobEntry } from "../dist/between/messages.js";
+import { createHelperClient, type Helper, type HelperWindow } from "../dist/leader/client.js";
+import { reportLayoutOf, type TwoServerTask } from "../dist/storage/tasks.js";
 import { openKeyFile } from "../dist/tally/key-file.js";
 import { issueShares, prepareShares } from "../dist/tally/shares.js";
-import { windowAt } from "../dist/window-time.js";
 import type { TestService } from "./service.ts";
 import { agree, knownManifest, PEER_SECRET, type SharedDevice, type SharedTask, sharedReport } from "./two-servers.ts";
 
-/** Whoever has the leader's keys and secrets, and asks the helper what they like. */
+/** A program that has the leader's keys and secrets, and asks the helper whatever it likes. */
 export interface OwnLeader {
   readonly task: SharedTask;
-  readonly version: TaskVersion;
+  readonly version: TwoServerTask;
   readonly window: number;
   readonly helper: Helper;
-  /** What the leader has to say about the window to be taken seriously. */
-  peerWindow(): PeerWindow;
+  /** What a leader must say about the window so that the helper answers. */
+  helperWindow(): HelperWindow;
   /** A device with both servers' keys. */
   enrol(): Promise<SharedDevice>;
   /** A device's report as an honest leader would pass it on. */
@@ -64,7 +63,12 @@ export async function leadAlone(
   });
   const signed = { manifest, signature: new Uint8Array(sign(null, Buffer.from(manifest), keyFile.signingKey)) };
   const task = knownManifest(encodeSignedManifest(signed));
-  const version: TaskVersion = { id: 0, signed, manifest: task.manifest, hash: task.hash, ...layoutsOf(wanted) };
+  const { layout, reportBytes } = reportLayoutOf(wanted) as TwoServerTask;
+  const version: TwoServerTask = {
+    ...{ id: 0, mode: "two-server", signed, layout, reportBytes },
+    manifest: task.manifest,
+    hash: task.hash,
+  };
   const client = createHelperClient({ url: helper.url, secret: secretOfBoth, operatorKey: helper.operatorKey }, now);
   await client.propose(signed, wanted.task, wanted.version);
 
@@ -78,31 +82,31 @@ export async function leadAlone(
   const sizes = { half: halfBytes(task.layout, "helper") + WRAPPING_BYTES, verifier: verifierBytes(statistics) };
   const verifyKey = client.verifyKey(wanted.task, window);
   let helperCommitment: Uint8Array | null = null;
-  const peerWindow = (): PeerWindow => ({ number: window, helperCommitment });
+  const helperWindow = (): HelperWindow => ({ number: window, helperCommitment });
   return {
     task,
     version,
     window,
     helper: client,
-    peerWindow,
+    helperWindow,
     enrol: async () => {
       const [own] = await issueShares(keys(), "leader", 1, keyFile.signingKey);
       if (!own) throw new TypeError("there are no keys");
-      const issued = await client.issueKeys(version, peerWindow(), [own.device]);
+      const issued = await client.issueKeys(version, helperWindow(), [own.device]);
       helperCommitment = issued.helperCommitment;
       const theirs = issued.keys[0]?.publicKeys as Uint8Array;
       return { id: own.device, token: "", keys: { leader: own.publicKeys, helper: theirs } };
     },
     entry: async (device, events = [], id) => {
       const body = await sharedReport(task, window, device, events, id);
-      const { report, leader, helper: half } = decodeTwoServerReport(task.layout, task.hash, body);
+      const { reportId: report, leader, helper: half } = decodeTwoServerReport(task.layout, task.hash, body);
       const [prepared] = await prepareShares(keys(), "leader", verifyKey, [
         { device: device.id, report, half: leader },
       ]);
       if (!prepared) throw new TypeError("nothing was prepared");
       return { device: device.id, report, half, leaderVerifier: prepared.verifier, leader: prepared };
     },
-    ask: (...entries) => client.verify(version, peerWindow(), entries, sizes),
+    ask: (...entries) => client.verify(version, helperWindow(), entries, sizes),
     nothingFoundIn: async ({ device, report }) => {
       const master = secret(new Uint8Array(randomBytes(32)));
       const at = { task: wanted.task, window };
@@ -113,7 +117,7 @@ export async function leadAlone(
     finish: (...counted) => {
       const ordered = counted.toSorted((a, b) => Buffer.compare(a.device, b.device));
       const reports = new Uint8Array(hashOf(ordered.map(({ device, report, half }) => digestOf(device, report, half))));
-      return client.finish(version, peerWindow(), { received: counted.length, reports });
+      return client.finish(version, helperWindow(), { received: counted.length, reports });
     },
   };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 
-/** One statement, on a connection of its own. */
+/** Runs one statement on a new connection. */
 export async function query(url: string, text: string, values: string[] = []): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });
   // The server may end meanwhile: then the query fails, which is enough.

@@ -1,7 +1,7 @@
 import type { TestProject } from "vitest/node";
 import { testDatabases } from "./postgres.ts";
 
-/** One server for all tests of the run: each service has a database of its own on it. */
+/** Starts one server for all tests of the run. Each service gets a new database on it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const databases = await testDatabases();
   project.provide("databaseServer", await databases.createDatabase());

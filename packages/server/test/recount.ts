@@ -66,7 +66,7 @@ export async function requireCountedOnce(
   const recounted = await recount(database, master, task, window, sent);
   const { counted, sealed } = await storedTally(database, task, window);
   expect(counted).toBe(sent.length);
-  expect(openTally(master, sealed).sums).toEqual([recounted]);
+  expect(openTally(master, sealed, "sums").sums).toEqual([recounted]);
   expect(await rowsOf(database, "uncounted", task.name, window)).toBe(0);
   return recounted;
 }
@@ -131,7 +131,7 @@ export function releaseOf(service: { readonly url: string }, task: KnownTask, wi
   });
 }
 
-/** The release is made from these sums of so many reports. */
+/** Checks that a release was made from these sums, and from this number of reports. */
 export function requireReleased(release: Release, task: KnownTask, sums: readonly number[], reports: number): void {
   const [part] = task.layout;
   const estimates = part?.server.estimate(sums, reports).map(({ estimate }) => estimate);

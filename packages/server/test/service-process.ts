@@ -6,7 +6,7 @@ import type { ServiceOptions } from "@lethe/server";
 import type { ServiceInternals } from "../dist/service.js";
 import type { ShiftedClock } from "./shifted-clock.ts";
 
-/** A service in a process of its own, which can be killed. Its end must be wanted: `kill` and `end` reject if it ended by itself. */
+/** A service in a separate process, which tests can kill. `kill` and `end` reject if it has ended by itself. */
 export interface ServiceProcess {
   readonly url: string;
   readonly operatorKey: string;

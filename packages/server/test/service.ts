@@ -59,7 +59,7 @@ export interface TestService {
 
 export const SILENT: Logger = pino({ level: "silent" });
 
-/** A service on a database of its own, with a clock that stands still. */
+/** Starts a service on a new database, with a clock that only the test moves. */
 export async function startTestService(
   options: Partial<ServiceOptions> = {},
   internals: ServiceInternals | "as operators start it" = { invalidNoise: () => 0, pollMilliseconds: 100 },
@@ -134,7 +134,7 @@ export async function createTask(service: { readonly url: string }, task: Task):
   expect((await asAdmin(service, "/v1/tasks", task)).status).toBe(201);
 }
 
-/** Closes a window by hand. */
+/** Closes a window as an admin does, before its time. */
 export function closeByHand(service: { readonly url: string }, task: string, window: number): Promise<Response> {
   return fetch(`${service.url}/v1/tasks/${task}/windows/${window}/close`, {
     method: "POST",

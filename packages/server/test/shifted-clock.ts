@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { windowSeconds } from "../src/window-time.ts";
+import { windowSeconds } from "@lethe/core/message";
 import { temporaryFolder } from "./folder.ts";
 
 const PRELOADED = fileURLToPath(new URL("shift-clock.cjs", import.meta.url));

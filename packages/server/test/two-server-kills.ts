@@ -6,7 +6,7 @@ import type { Task } from "@lethe/core/message";
 import { type Randomness, seededRandomnessForTests, uniformBelow } from "@lethe/core/randomness";
 import { decodeTwoServerReport, type ServerRole } from "@lethe/core/two-server";
 import { expect } from "vitest";
-import { digestOf } from "../dist/peer/messages.js";
+import { digestOf } from "../dist/between/messages.js";
 import { openDataFolder } from "../dist/storage/data-folder.js";
 import { eventually } from "./eventually.ts";
 import { createDealer, type FaultyLink, startFaultyLink } from "./faulty-link.ts";
@@ -52,7 +52,7 @@ const DEVICES_AT_ONCE = 3;
 const REPORTS_PER_LIFE = 6;
 const LONGEST_LIFE_MS = 2000;
 const PAUSE_MS = 50;
-/** One of so many reports is altered on its way to one of the servers. */
+/** One in this number of reports is altered on its way to one of the servers. */
 const INVALID_OF = 8;
 
 export interface FaultsResult {
@@ -78,8 +78,9 @@ interface Running extends Servers {
 }
 
 /**
- * Devices report while leader and helper are killed at random moments, and what they say to each other is lost, repeated, late or out of order; then the window is finished under the same
- * conditions. Both have counted the very reports that were acknowledged, invalid ones as "no event", and together tell the truth.
+ * Devices report while leader and helper are killed at random moments, and what they say to each other is lost,
+ * repeated, late or out of order; then the window is finished under the same conditions. Both have counted the very
+ * reports that were acknowledged, invalid ones as "no event", and together tell the truth.
  */
 export async function surviveFaults(kills: number, seed: string): Promise<FaultsResult> {
   const random = seededRandomnessForTests(seed);
@@ -165,7 +166,7 @@ function startDevices(
 ): {
   readonly sent: readonly Sent[];
   allow(reports: number): void;
-  /** Waits for so many more, but not for long. */
+  /** Waits until this number of further reports was acknowledged, but not for long. */
   acknowledged(reports: number): Promise<void>;
   unanswered(): number;
   stop(): Promise<void>;
@@ -238,8 +239,8 @@ function startDevices(
 async function requireTruth(servers: Servers, task: SharedTask, sent: readonly Sent[]): Promise<void> {
   const digests = sent
     .map(({ device, body }) => {
-      const { report, helper } = decodeTwoServerReport(task.layout, task.hash, body);
-      return { device: Buffer.from(device.id), digest: digestOf(device.id, report, helper) };
+      const { reportId, helper } = decodeTwoServerReport(task.layout, task.hash, body);
+      return { device: Buffer.from(device.id), digest: digestOf(device.id, reportId, helper) };
     })
     .toSorted((a, b) => Buffer.compare(a.device, b.device));
   const hash = createHash("sha256");

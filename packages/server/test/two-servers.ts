@@ -102,7 +102,7 @@ export function makeKeyFiles(folder: string): Record<ServerRole, { readonly path
   return { leader: make("leader"), helper: make("helper") };
 }
 
-/** A leader and a helper with stores, key files and operators of their own. */
+/** A leader and a helper, each with its own store, key file and operator. */
 export async function startPair(
   changed: Partial<Record<ServerRole, Partial<ServiceOptions>>> = {},
   internals: Partial<ServiceInternals> = {},
@@ -241,7 +241,7 @@ export async function sharedReport(
   });
   const wrappingKeys = { leader: leader.wrappingKey, helper: helper.wrappingKey };
   const halves = await wrapReport(wrappingKeys, { ...at, device: id, report }, Buffer.concat(bits), random);
-  return encodeTwoServerReport(hash, { report, ...halves });
+  return encodeTwoServerReport(hash, { reportId: report, ...halves });
 }
 
 export function sendShared(

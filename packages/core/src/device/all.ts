@@ -1,9 +1,12 @@
-import { rotationDevice } from "../statistic/lattice/rotations.ts";
-import { elgamalDevice } from "../statistic/paper/elgamal.ts";
+import { elgamalDevice } from "./elgamal.ts";
 import { type Loaders, loaders } from "./loaders.ts";
+import { rotationDevice } from "./rotations.ts";
 import { twoServerProtocolOf } from "./two-server.ts";
 
-/** From here on a device imports nothing on demand: every scheme is part of what was loaded. Calling it again changes nothing. */
+/**
+ * From here on a device imports nothing on demand: every scheme is part of what was loaded. Calling it again changes
+ * nothing.
+ */
 export function provideEveryPart(): void {
   const parts: Loaders = {
     rotations: async () => rotationDevice,

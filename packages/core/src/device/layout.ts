@@ -1,6 +1,6 @@
 import { statisticsOf, type Task } from "../message/task.ts";
-import { createDevice } from "../statistic/create-device.ts";
 import type { DeviceSide } from "../statistic/statistic.ts";
+import { createDevice } from "./create-device.ts";
 
 /** The device's half of a statistic of a task, at its place in the messages. */
 export interface DeviceLayoutPart {

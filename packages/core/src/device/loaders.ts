@@ -1,5 +1,5 @@
-import type { rotationDevice } from "../statistic/lattice/rotations.ts";
-import type { elgamalDevice } from "../statistic/paper/elgamal.ts";
+import type { elgamalDevice } from "./elgamal.ts";
+import type { rotationDevice } from "./rotations.ts";
 import type { twoServerProtocolOf } from "./two-server.ts";
 
 /** The parts of a device that only some tasks need: each returns what makes one of them run. */
@@ -10,11 +10,11 @@ export interface Loaders {
 }
 
 /**
- * Where a device finds those parts. As it stands, each is a separate file, imported when the first task asks for it. `provideEveryPart` of `all.ts`
- * fills the table with parts that are loaded already, for places that forbid `import()`.
+ * Where a device finds those parts. As it stands, each is a separate file, imported when the first task asks for it.
+ * `provideEveryPart` of `all.ts` fills the table with parts that are loaded already, for places that forbid `import()`.
  */
 export const loaders: Loaders = {
-  rotations: async () => (await import("../statistic/lattice/rotations.ts")).rotationDevice,
-  elgamal: async () => (await import("../statistic/paper/elgamal.ts")).elgamalDevice,
+  rotations: async () => (await import("./rotations.ts")).rotationDevice,
+  elgamal: async () => (await import("./elgamal.ts")).elgamalDevice,
   twoServer: async () => (await import("./two-server.ts")).twoServerProtocolOf,
 };

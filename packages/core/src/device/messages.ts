@@ -5,10 +5,11 @@ import { DEVICE_BYTES } from "../message/device-keys.ts";
 import type { Enrolment, SignedPublicKeys } from "../message/enrolment.ts";
 import { type Manifest, SIGNATURE_BYTES, type SignedManifest } from "../message/manifest.ts";
 import { schemeOf } from "../message/task.ts";
+import { MODES, SCHEMES, STATISTICS } from "../statistic/names.ts";
 
 /**
- * What a device reads, in little code. The forms that a signature does not vouch for are checked in full; of what the operator has
- * signed only what could lead a device astray: the service has checked the rest before it signed.
+ * What a device reads, in little code. The forms that a signature does not vouch for are checked in full; of what the
+ * operator has signed only what could lead a device astray: the service has checked the rest before it signed.
  */
 
 function read<T>(what: string, json: string, reader: (found: Record<string, unknown>) => T): T {
@@ -28,7 +29,7 @@ export function readSignedManifest(json: string): SignedManifest {
   }));
 }
 
-const KNOWN = ["one-server", "two-server", "lattice", "elgamal", "occurrence", "histogram", "mean"];
+const KNOWN: readonly string[] = [...MODES, ...SCHEMES, ...STATISTICS];
 
 /** A manifest whose signature was checked. Whether its task can run shows when it is laid out. */
 export function readManifest(text: string): Manifest {
@@ -61,7 +62,9 @@ export interface DeviceEnrolment extends Omit<Enrolment, "manifestHash" | "keys"
   readonly keys: readonly (SignedPublicKeys & KeySigner)[];
 }
 
-/** The answer to an enrolment, which has keys of these in this order; the signatures over them are still to be checked. */
+/**
+ * The answer to an enrolment, which has keys of these in this order; the signatures over them are still to be checked.
+ */
 export function readEnrolment(json: string, signers: readonly KeySigner[]): DeviceEnrolment {
   return read("the enrolment", json, ({ device, uploadToken, keys }) => {
     const token = String(uploadToken);

@@ -12,7 +12,10 @@ export interface DeviceProtocol {
   readonly layout: DeviceLayout;
   /** Who signs keys for a device, in the order of the keys. */
   readonly signers: readonly KeySigner[];
-  /** The key of each part in a window, from the servers' keys one after another; throws unless they are keys of this task. */
+  /**
+   * The key of each part in a window, from the servers' keys one after another; throws unless they are keys of this
+   * task.
+   */
   keysOf(publicKeys: Uint8Array, window: number): readonly Uint8Array[];
   /** What is kept of the sealed parts until it is sent. */
   seal(publicKeys: Uint8Array, sealed: readonly Uint8Array[], random: Randomness): Uint8Array;
@@ -29,9 +32,9 @@ export interface TrustedKeys {
 }
 
 /**
- * For a manifest that the operator has signed, and its hash. Choosing lattice parameters takes tens of milliseconds a statistic: keep it. A task
- * that asks for more than a ciphertext holds is refused with a `bad-task` error. Code that only rotations, ElGamal or two servers need is loaded only for them;
- * `unreachable` if that fails.
+ * For a manifest that the operator has signed, and its hash. Choosing lattice parameters takes tens of milliseconds a
+ * statistic: keep it. A task that asks for more than a ciphertext holds is refused with a `bad-task` error. Code that
+ * only rotations, ElGamal or two servers need is loaded only for them; `unreachable` if that fails.
  */
 export async function deviceProtocolOf(
   manifest: Manifest,

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { deviceNumber, issueKeys, ROLES, random, startServers } from "../../test/two-server.ts";
+import { join } from "../bytes.ts";
 import { secret } from "../encryption/index.ts";
 import type { Metric } from "../message/index.ts";
-import { join } from "../statistic/concatenation.ts";
 import {
   decodeTwoServerReport,
   deriveWrappingKeys,
@@ -88,7 +88,8 @@ describe("a device with two servers", () => {
     expect(await protocol.bodyOf(kept, 5, device)).toEqual(body);
     expect(await protocol.bodyOf(await sealedIn(5), 5, device)).not.toEqual(body);
     expect(body.length).toBe(twoServerReportBytes(layout));
-    const report = { device, ...decodeTwoServerReport(layout, hash, body) };
+    const { reportId, ...halves } = decodeTwoServerReport(layout, hash, body);
+    const report = { device, report: reportId, ...halves };
     const servers = await startServers(statistics, { task: MANIFEST.task, window: 5 });
     expect(await servers.decide(report)).toEqual({ leader: true, helper: true });
     // happened, counted, average, times

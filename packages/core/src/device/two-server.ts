@@ -1,21 +1,27 @@
+import { join, splitInto } from "../bytes.ts";
 import { LetheError } from "../error.ts";
 import type { Manifest } from "../message/manifest.ts";
-import { join } from "../statistic/concatenation.ts";
+import { twoServerStatisticsOf } from "../message/two-server-statistics.ts";
+import { type ServerRole, sharingContext } from "../sharing/shared-bit.ts";
 import type { DeviceSide } from "../statistic/statistic.ts";
-import { createTwoServerDevice } from "../two-server/create-device.ts";
+import type { DeviceInContext } from "../statistic/two-server.ts";
 import { decodeShareKeys, encodeTwoServerReport, type ShareKeys, shareKeysBytes } from "../two-server/messages.ts";
-import { type ServerRole, sharingContext } from "../two-server/shared-bit.ts";
-import type { DeviceInContext } from "../two-server/statistic.ts";
-import { twoServerStatisticsOf } from "../two-server/task-layout.ts";
 import { REPORT_ID_BYTES, SEED_BYTES, WRAPPING_KEY_BYTES, wrapReport } from "../two-server/wrapping.ts";
 import type { DeviceProtocol, TrustedKeys } from "./protocol.ts";
-
-/** Of what is kept of a report: its id, what is drawn for each half, each server's wrapping key; then come the shared bits. */
-const KEPT = [REPORT_ID_BYTES, SEED_BYTES, SEED_BYTES, WRAPPING_KEY_BYTES, WRAPPING_KEY_BYTES];
+import { createTwoServerDevice } from "./two-server-statistics.ts";
 
 /**
- * A leader and a helper. Sealing is done at once, and wrapping takes promises: so what is kept is what wrapping needs, its randomness included, and every
- * retry sends the same. That shows nobody more than the shared bits in it do, which are all that is wrapped.
+ * Of what is kept of a report: its id, what is drawn for each half, each server's wrapping key; then come the shared
+ * bits.
+ */
+const KEPT: readonly number[] = [REPORT_ID_BYTES, SEED_BYTES, SEED_BYTES, WRAPPING_KEY_BYTES, WRAPPING_KEY_BYTES];
+
+type Kept = [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+
+/**
+ * A leader and a helper. Sealing is done at once, and wrapping takes promises: so what is kept is what wrapping needs,
+ * its randomness included, and every retry sends the same. That shows nobody more than the shared bits in it do, which
+ * are all that is wrapped.
  */
 export function twoServerProtocolOf(
   manifest: Manifest,
@@ -57,17 +63,14 @@ export function twoServerProtocolOf(
       return join([drawn, leader.wrappingKey, helper.wrappingKey, ...sealed]);
     },
     bodyOf: async (kept, window, device) => {
-      let at = 0;
-      const [report, forLeader, forHelper, leader, helper] = KEPT.map((length) => {
-        at += length;
-        return kept.subarray(at - length, at);
-      }) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+      const shared = kept.length - KEPT.reduce((sum, length) => sum + length, 0);
+      const [reportId, forLeader, forHelper, leader, helper, sharedBits] = splitInto(kept, [...KEPT, shared]) as Kept;
       const drawn = [forLeader, forHelper];
-      const binding = { task, window, device, report };
-      const halves = await wrapReport({ leader, helper }, binding, kept.subarray(at), (into) => {
+      const binding = { task, window, device, report: reportId };
+      const halves = await wrapReport({ leader, helper }, binding, sharedBits, (into) => {
         into.set(drawn.shift() as Uint8Array);
       });
-      return encodeTwoServerReport(hash, { report, ...halves });
+      return encodeTwoServerReport(hash, { reportId, ...halves });
     },
   };
 }

@@ -1,3 +1,9 @@
+/**
+ * Encryption whose ciphertexts anybody can rerandomize: what a device keeps its state under. Two schemes, each in a
+ * folder: `elgamal` over Ristretto255, and `lattice`. Also here: how the keys of devices follow from the secret of a
+ * window. May import `randomness` and the files directly below `src`. Start reading at `rerandomizable.ts`, the
+ * interface of both schemes.
+ */
 export {
   type DeviceKeyContext,
   deriveDeviceKeys,
@@ -19,6 +25,6 @@ export type { LatticePublicKey, LatticeSecretKey } from "./lattice/keys.ts";
 export { createLattice, type LatticeScheme, type Slots } from "./lattice/lattice.ts";
 export { createNegacyclicFft, type NegacyclicFft } from "./lattice/negacyclic-fft.ts";
 export { LATTICE_SETS, type LatticeParameters, LONGEST as MOST_SLOTS } from "./lattice/parameters.ts";
-export type { AdditiveScheme, KeyPair, RerandomizableScheme } from "./rerandomizable.ts";
+export type { AdditiveScheme, DeviceScheme, KeyPair, RerandomizableScheme } from "./rerandomizable.ts";
 export { type Secret, secret } from "./secret.ts";
 export { commitToWindowSecret, deriveTallyKey, stepWindowRatchet, WINDOW_SECRET_BYTES } from "./window-secret.ts";

@@ -1,18 +1,19 @@
 import type { Randomness } from "../randomness/index.ts";
 
+/** The keys of one device. */
 export interface KeyPair<PublicKey, SecretKey> {
   readonly publicKey: PublicKey;
   readonly secretKey: SecretKey;
 }
 
 /**
- * Public-key encryption whose ciphertexts anybody can make anew (paper, def:pke and def:rerandomizable).
+ * Public-key encryption whose ciphertexts anybody can rerandomize (paper, def:pke and def:rerandomizable).
  *
  * Guarantees: `decrypt` inverts `encrypt`, and still does after as many `rerandomize` as the scheme's
  * parameters allow; without the secret key, encryptions of two messages look alike, and so do
- * rerandomizations of two ciphertexts. Not guaranteed: that the *key holder* cannot tell how often a
+ * rerandomizations of two ciphertexts. Not guaranteed: that the *key holder* cannot find out how often a
  * ciphertext was rerandomized (ElGamal hides it, lattices do not), nor that a ciphertext cannot be altered:
- * rerandomizable means malleable, which is why keys belong to devices (`device-key.ts`).
+ * keys belong to devices because rerandomizable means malleable (`device-key.ts`).
  */
 export interface RerandomizableScheme<Message, PublicKey, SecretKey, Ciphertext> {
   /** Names scheme and parameters; keys are derived under it. */
@@ -47,4 +48,14 @@ export interface AdditiveScheme<Message, PublicKey, SecretKey, Ciphertext>
   add(left: Ciphertext, right: Ciphertext): Ciphertext;
   /** Decrypts to `factor` times the message; `factor` is public. */
   scale(factor: number, ciphertext: Ciphertext): Ciphertext;
+}
+
+/** What a device needs of a scheme: nothing that opens, nothing that adds. */
+export interface DeviceScheme<PublicKey, Ciphertext>
+  extends Omit<
+    RerandomizableScheme<number, PublicKey, never, Ciphertext>,
+    "generateKeys" | "generateSecretKey" | "decrypt" | "encodePublicKey" | "decodePublicKey"
+  > {
+  /** `isUsedOften` unless what makes a key faster to use would not be worth its memory. */
+  decodePublicKey(bytes: Uint8Array, isUsedOften?: boolean): PublicKey;
 }

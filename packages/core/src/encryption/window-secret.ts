@@ -1,12 +1,14 @@
 import { xof } from "../xof.ts";
 import { type Secret, secret } from "./secret.ts";
 
+/** The length of a window secret. */
 export const WINDOW_SECRET_BYTES = 32;
 
 /**
- * One step forward: the secret of the next window and the chain that follows. From the chain that follows neither the secret
- * nor the chain before can be computed (TurboSHAKE128 is one-way), so what was destroyed stays destroyed. `fresh` random
- * bytes go into every step: who has copied an old chain does not know the secrets of later windows either.
+ * One step forward: the secret of the next window and the chain that follows. From the chain that follows neither the
+ * secret nor the chain before can be computed (TurboSHAKE128 is one-way), so what was destroyed stays destroyed.
+ * `fresh` random bytes go into every step: who has copied an old chain does not know the secrets of later windows
+ * either.
  */
 export function stepWindowRatchet(
   chain: Secret<Uint8Array>,
@@ -18,7 +20,7 @@ export function stepWindowRatchet(
   };
 }
 
-/** Tells whether a window's secret is the one it began with, and nothing else about it. */
+/** Shows if a window's secret is the one it began with, and nothing else about it. */
 export function commitToWindowSecret(windowSecret: Secret<Uint8Array>): Uint8Array {
   return derive("lethe window commitment", windowSecret).reveal();
 }

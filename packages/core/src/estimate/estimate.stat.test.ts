@@ -3,8 +3,8 @@ import { checkEstimator, checkMeanEstimator } from "../../test/estimator-check.t
 import { fastRandomness } from "../../test/fast-randomness.ts";
 import { createRandomizedResponse, respond } from "../privacy/randomized-response.ts";
 import { withBufferedRandomness } from "../randomness/index.ts";
-import { bucketOf, histogramEstimates, histogramMechanism } from "../statistic/histogram.ts";
-import { respondHistogram } from "../statistic/histogram-answer.ts";
+import { respondHistogram } from "../statistic/histogram/answer.ts";
+import { bucketOf, histogramEstimates, histogramMechanism } from "../statistic/histogram/histogram.ts";
 import { estimateFromResponses } from "./estimate.ts";
 
 const RUNS = 20_000;

@@ -20,8 +20,8 @@ export function normalEstimate(estimate: number, standardError: number): Estimat
 }
 
 /**
- * How many of n devices hold a 1, from the number y that told one, where a 1 is told with probability `ifOne` and a 0
- * as 1 with probability `ifZero`: (y − n·ifZero)/(ifOne − ifZero). With S ones its variance is
+ * How many of n devices hold a 1, from the number y that reported one, where a 1 is reported with probability `ifOne`
+ * and a 0 as 1 with probability `ifZero`: (y − n·ifZero)/(ifOne − ifZero). With S ones its variance is
  * (S·ifOne(1−ifOne) + (n−S)·ifZero(1−ifZero))/(ifOne−ifZero)², in which S is estimated too, unless both are equal.
  */
 function estimateOnes(told: number, devices: number, ifOne: number, ifZero: number): Estimate {

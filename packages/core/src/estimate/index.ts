@@ -1,3 +1,7 @@
+/**
+ * From noisy sums to figures: unbiased estimates, their standard errors, and the nearest values that could be true. May
+ * import types of `privacy`, and nothing else. Start reading at `estimate.ts`.
+ */
 export { clampTo, projectToHistogram } from "./consistent.ts";
 export {
   type Estimate,
@@ -7,3 +11,4 @@ export {
   estimateMean,
   normalEstimate,
 } from "./estimate.ts";
+export { bucketErrors, informationTheoreticError, responseError, Z95 } from "./standard-error.ts";

@@ -1,5 +1,5 @@
+import { join } from "../bytes.ts";
 import type { KeyRole } from "../encryption/index.ts";
-import { join } from "../statistic/concatenation.ts";
 import { asciiBytes, xof } from "../xof.ts";
 import type { DeviceSides } from "./layout.ts";
 import { HASH_BYTES } from "./manifest.ts";
@@ -7,11 +7,14 @@ import { bytesOfParts, decodeParts, encodeParts } from "./parts.ts";
 
 const PUBLIC_KEYS = { what: "a set of public keys", kind: 0x4b, preamble: 0 } as const;
 
+/** The length of a device's id in a window. */
 export const DEVICE_BYTES = 16;
+/** The length of an upload token before it is encoded. */
 export const TOKEN_BYTES = 32;
 
 const lengthsOf = (layout: DeviceSides): number[] => layout.map(({ device }) => device.bytes.publicKey);
 
+/** The length of the public keys of a task. */
 export function publicKeysBytes(layout: DeviceSides): number {
   return bytesOfParts(PUBLIC_KEYS, lengthsOf(layout));
 }
@@ -21,6 +24,7 @@ export function encodePublicKeys(keys: readonly Uint8Array[]): Uint8Array {
   return encodeParts(PUBLIC_KEYS, new Uint8Array(), keys);
 }
 
+/** The keys of each statistic; anything else is a `bad-encoding` error. */
 export function decodePublicKeys(layout: DeviceSides, bytes: Uint8Array): Uint8Array[] {
   return decodeParts(PUBLIC_KEYS, lengthsOf(layout), bytes).parts;
 }
@@ -35,8 +39,8 @@ export interface PublicKeysBinding {
 }
 
 /**
- * What the server that issues public keys signs. Without it, whoever stands between device and server could hand out
- * keys of their own and read every state.
+ * What the server that issues public keys signs. Without it, an attacker between device and server could
+ * replace the keys and read every state.
  */
 export function publicKeysSigningBytes({
   manifestHash,

@@ -1,3 +1,13 @@
+/**
+ * What devices, servers and analysts send each other, in bytes and in JSON: tasks, manifests, enrolments, reports,
+ * releases and refusals, each with its description (`…-fields.ts`), from which reading, checking and the schemas of the
+ * API follow. Also here: which window runs when. May import `schema`, `statistic` and what those may. Start reading at
+ * `task.ts`, then at `manifest.ts` and `release.ts`.
+ */
+export type { CountedHistogramMetric, HistogramMetric } from "../statistic/histogram/histogram.ts";
+export type { MeanMetric } from "../statistic/mean/mean.ts";
+export type { CountedOccurrenceMetric, OccurrenceMetric } from "../statistic/occurrence/occurrence.ts";
+export type { Metric } from "../statistic/spec.ts";
 export { decodeBase64url, decodeBase64urlOf, encodeBase64url } from "./base64url.ts";
 export {
   DEVICE_BYTES,
@@ -25,31 +35,37 @@ export { parseManifest, parseSignedManifest } from "./parse-manifest.ts";
 export { PROBLEMS, type Problem, problemOf } from "./problem.ts";
 export { isProblemCode, type ProblemCode } from "./problem-code.ts";
 export { type Redirecting, redirectTarget, requireNoRedirect } from "./redirect.ts";
-export type {
-  BucketFigure,
-  Figure,
-  Lost,
-  Refused,
-  Release,
-  ReleasedMetric,
-  ReleaseOrWithheld,
-  WindowState,
-  WindowStatus,
-  Withheld,
+export {
+  type BucketFigure,
+  type Figure,
+  figuresOf,
+  type LabelledFigure,
+  type Lost,
+  type Refused,
+  type Release,
+  type ReleasedMetric,
+  type ReleaseOrWithheld,
+  type WindowState,
+  type WindowStatus,
+  type Withheld,
 } from "./release.ts";
+export { parseRelease } from "./release-fields.ts";
 export { releasedMetrics, releasedPrivacy, type SummedStatistic } from "./released-metrics.ts";
 export { decodeReport, encodeReport, reportBytes } from "./report.ts";
 export { parseTask } from "./runnable.ts";
+export { SCHEMAS } from "./schemas.ts";
+export { resolved, schemeOf, statisticsOf, type Task, type TaskStatistic } from "./task.ts";
 export {
-  type CountedHistogramMetric,
-  type CountedOccurrenceMetric,
-  type HistogramMetric,
-  type MeanMetric,
-  type Metric,
-  type OccurrenceMetric,
-  resolved,
-  schemeOf,
-  statisticsOf,
-  type Task,
-  type TaskStatistic,
-} from "./task.ts";
+  beginningOf,
+  nextTick,
+  oldestInGrace,
+  phaseOf,
+  tickAt,
+  timesOf,
+  type WindowLength,
+  type WindowPhase,
+  type WindowTimes,
+  type WindowTiming,
+  windowAt,
+  windowSeconds,
+} from "./window-time.ts";

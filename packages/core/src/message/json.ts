@@ -1,14 +1,18 @@
-import { quote } from "./quote.ts";
+import { quote } from "../schema/quote.ts";
 
 /** More than `quote` shows. */
 const LONGEST_WORD = 100;
 
-/** Any JSON value that a person wrote; `what` names it if the text is none, in a `RangeError` that says where the mistake is. */
+/**
+ * Any JSON value that a person wrote. If the text is not JSON, a `RangeError` that begins with `what` says where the
+ * mistake is, which most engines do not. No library does this here, because `JSON.parse` alone must decide what is
+ * JSON: a second parser, such as the fault-tolerant `jsonc-parser`, could disagree with it. The lines below only look
+ * for the place.
+ */
 export function parseJson(what: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Engines word this differently, and most do not say where.
     const position = jsonMistake(text);
     const lines = text.slice(0, position).split("\n");
     const place = `line ${lines.length}, column ${(lines.at(-1) as string).length + 1}`;

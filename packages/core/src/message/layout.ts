@@ -18,7 +18,10 @@ export type DeviceSides = readonly { readonly device: DeviceSide }[];
 /** More than a statistic has ciphertexts, so that no two share a key. */
 const KEYS_PER_STATISTIC = 2 ** 16;
 
-/** Choosing lattice parameters takes tens of milliseconds a statistic, unless `parseTask` has just done so: keep the layout. */
+/**
+ * Choosing lattice parameters takes tens of milliseconds a statistic, unless `parseTask` has just done so: keep the
+ * layout.
+ */
 export function layoutOf(task: Task): TaskLayout {
   return statisticsOf(task).map(({ scheme, spec, metrics }, i) => {
     return { scheme, spec, metrics, ...statisticFor(scheme, spec), firstKey: i * KEYS_PER_STATISTIC };

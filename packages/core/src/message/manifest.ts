@@ -7,7 +7,11 @@ import type { Task } from "./task.ts";
 /** Every platform has it; the types of ECMAScript alone do not. */
 declare const TextEncoder: new () => { encode(text: string): Uint8Array };
 
+/** Who can sign keys for a device: the one server, or leader and helper. */
+export const KEY_ROLES: readonly KeyRole[] = ["tally", "leader", "helper"];
+/** Of what names a manifest. */
 export const HASH_BYTES = 32;
+/** Of Ed25519. */
 export const SIGNATURE_BYTES = 64;
 const ED25519_BYTES = 32;
 
@@ -18,6 +22,7 @@ export interface Manifest extends Task {
   readonly servers: readonly ManifestServer[];
 }
 
+/** A server that devices get keys from. */
 export interface ManifestServer {
   readonly role: KeyRole;
   /** Where devices reach it. */
@@ -34,10 +39,12 @@ export interface SignedManifest {
 
 const OPERATOR_KEY_PREFIX = "ed25519:";
 
+/** The text of a public key that signs manifests and keys. */
 export function encodeOperatorKey(key: Uint8Array): string {
   return OPERATOR_KEY_PREFIX + encodeBase64url(key);
 }
 
+/** Its inverse; anything else is a `bad-encoding` error about `what`. */
 export function decodeOperatorKey(key: string, what = "an operator key"): Uint8Array {
   if (!key.startsWith(OPERATOR_KEY_PREFIX)) {
     throw new LetheError("bad-encoding", `${what} begins with ${OPERATOR_KEY_PREFIX}`);
@@ -57,6 +64,7 @@ export function manifestHash(manifest: string): Uint8Array {
   return hash;
 }
 
+/** The envelope of a manifest, as it is sent. */
 export function encodeSignedManifest({ manifest, signature }: SignedManifest): string {
   return JSON.stringify({ manifest, signature: encodeBase64url(signature) });
 }

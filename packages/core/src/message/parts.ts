@@ -1,8 +1,10 @@
+import { join, splitInto } from "../bytes.ts";
 import { requireLength } from "../error.ts";
 import { headerOf, requireHeader } from "../header.ts";
-import { join } from "../statistic/concatenation.ts";
 
-/** Every binary message: version, kind, what belongs to all of it, then the parts of the statistics, one after another. */
+/**
+ * Every binary message: version, kind, what belongs to all of it, then the parts of the statistics, one after another.
+ */
 interface BinaryMessage {
   readonly what: string;
   readonly kind: number;
@@ -11,10 +13,12 @@ interface BinaryMessage {
 
 const HEADER_BYTES = 2;
 
+/** The bytes of such a message. */
 export function encodeParts({ kind }: BinaryMessage, preamble: Uint8Array, parts: readonly Uint8Array[]): Uint8Array {
   return join([headerOf(kind), preamble, ...parts]);
 }
 
+/** How many bytes such a message has. */
 export function bytesOfParts({ preamble }: BinaryMessage, lengths: readonly number[]): number {
   return lengths.reduce((sum, length) => sum + length, HEADER_BYTES + preamble);
 }
@@ -27,11 +31,6 @@ export function decodeParts(
 ): { preamble: Uint8Array; parts: Uint8Array[] } {
   requireLength(message.what, bytes, bytesOfParts(message, lengths));
   requireHeader(message.what, bytes, message.kind);
-  let at = HEADER_BYTES + message.preamble;
-  const preamble = bytes.subarray(HEADER_BYTES, at);
-  const parts = lengths.map((length) => {
-    at += length;
-    return bytes.subarray(at - length, at);
-  });
-  return { preamble, parts };
+  const [preamble, ...parts] = splitInto(bytes.subarray(HEADER_BYTES), [message.preamble, ...lengths]);
+  return { preamble: preamble as Uint8Array, parts };
 }

@@ -10,9 +10,13 @@ const FINAL_CODES = [
 ] as const;
 const OTHER_CODES = ["unknown-task", "bad-task", "window-not-open", "rate-limited", "no-keys-left"] as const;
 
-/** What a service tells its clients; the other codes of errors stay inside. `problem.ts` has the words and statuses. */
+/**
+ * The refusals that clients of a service see; the other error codes stay inside. `problem.ts` has the words and
+ * statuses.
+ */
 export type ProblemCode = (typeof FINAL_CODES | typeof OTHER_CODES)[number];
 
+/** Whether a text is the code of a refusal. */
 export function isProblemCode(code: string): code is ProblemCode {
   return [...FINAL_CODES, ...OTHER_CODES].some((known) => known === code);
 }

@@ -25,6 +25,7 @@ export interface Problem {
   readonly detail: string;
 }
 
+/** The body of a refusal. */
 export function problemOf(code: ProblemCode, detail: string): Problem {
   return { type: `urn:lethe:problem:${code}`, ...PROBLEMS[code], code, detail };
 }

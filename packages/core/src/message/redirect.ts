@@ -7,8 +7,9 @@ export interface Redirecting {
 }
 
 /**
- * Where an answer redirects to, as a client would be given it: without the path, query and fragment of the request. A browser
- * does not show that, and a target of more than 200 characters is not worth it: then `elsewhere`. Undefined if it is no redirect.
+ * Where an answer redirects to, as a client would be given it: without the path, query and fragment of the request. A
+ * browser does not show that, and a target of more than 200 characters is not worth it: then `elsewhere`. Undefined if
+ * it is no redirect.
  */
 export function redirectTarget({ status, headers }: Redirecting): string | undefined {
   // A browser gives 0.
@@ -17,8 +18,8 @@ export function redirectTarget({ status, headers }: Redirecting): string | undef
 }
 
 /**
- * Throws `redirected` if the answer of `server` is a redirect. Reports, tokens and secrets go to the address that somebody
- * configured and to no other, so no client of ours follows one.
+ * Throws `redirected` if the answer of `server` is a redirect. Reports, tokens and secrets go to the address that
+ * somebody configured and to no other, so no client of ours follows one.
  */
 export function requireNoRedirect(server: string, response: Redirecting): void {
   const target = redirectTarget(response);

@@ -1,3 +1,5 @@
+import type { StatisticName, StatisticTypes } from "../statistic/spec.ts";
+
 /** One figure with its error bars. */
 export interface Figure {
   /** Unbiased; may be negative or exceed the number of devices. */
@@ -9,6 +11,7 @@ export interface Figure {
   readonly consistent: number;
 }
 
+/** A figure of one of several categories. */
 export interface BucketFigure extends Figure {
   /** "0", "2–4", "5+". */
   readonly bucket: string;
@@ -25,11 +28,30 @@ interface ReleasedGuarantee {
   readonly bound: "exact" | "upper";
 }
 
+/** The statistics that have a figure for every category. */
+export type CategoryStatistic = {
+  [Name in StatisticName]: StatisticTypes[Name]["output"] extends "categories" ? Name : never;
+}[StatisticName];
+
+/** What is known of a metric: one figure, or one for every category. */
 export type ReleasedMetric = ReleasedGuarantee &
   (
-    | ({ readonly statistic: "occurrence" | "mean" } & Figure)
-    | { readonly statistic: "histogram"; readonly buckets: readonly BucketFigure[] }
+    | ({ readonly statistic: Exclude<StatisticName, CategoryStatistic> } & Figure)
+    | { readonly statistic: CategoryStatistic; readonly buckets: readonly BucketFigure[] }
   );
+
+/** A figure with what tells it from the others of its metric: a category, or nothing if it is the only one. */
+export interface LabelledFigure {
+  readonly label?: string;
+  readonly figure: Figure;
+}
+
+/** The figures of a metric in their order: one, or one for every category. */
+export function figuresOf(metric: ReleasedMetric): readonly LabelledFigure[] {
+  return "buckets" in metric
+    ? metric.buckets.map((figure) => ({ label: figure.bucket, figure }))
+    : [{ figure: metric }];
+}
 
 /** How many requests were refused, by public reason. */
 export type Refused = Readonly<Record<string, number>>;
@@ -58,14 +80,16 @@ export interface Release extends Outcome {
   readonly privacy: {
     readonly local: { readonly sum?: number; readonly epsilon: number; readonly delta: number };
     readonly aggregate: { readonly epsilon: number; readonly delta: number; readonly bound: "upper" };
-    /** At the aggregate's δ, of a device whose state an intruder captured and sent as its report; null if no ε holds. */
+    /**
+     * At the aggregate's δ, of a device whose state an intruder captured and sent as its report; null if no ε holds.
+     */
     readonly hijackedEpsilon: number | null;
     /** How many honest reports these stand on: minimumDevices · (1 − missing), which the operator vouches for. */
     readonly honest: number;
   };
 }
 
-/** A window that closed with fewer reports than `minimumDevices`: nothing is told. */
+/** A window that closed with fewer reports than `minimumDevices`: nothing is released. */
 export interface Withheld extends Outcome {
   readonly status: "not-enough";
   /** How many more it would have taken. */
@@ -77,6 +101,7 @@ export interface Lost extends Outcome {
   readonly status: "lost";
 }
 
+/** What became of a window of one server. */
 export type ReleaseOrWithheld = Release | Withheld | Lost;
 
 /**
@@ -87,6 +112,7 @@ export type ReleaseOrWithheld = Release | Withheld | Lost;
  */
 export type WindowState = "not-open" | "open" | "grace" | "closed" | "released" | "not-enough" | "lost";
 
+/** How far a window is. */
 export interface WindowStatus {
   readonly task: string;
   readonly version: number;

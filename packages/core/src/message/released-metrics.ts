@@ -1,15 +1,23 @@
-import type { TaskPlan } from "../plan/task.ts";
-import { bucketName } from "../statistic/histogram.ts";
+import type { StatisticName } from "../statistic/spec.ts";
 import type { ServerEstimates } from "../statistic/statistic.ts";
+import { entryOf } from "../statistic/table.ts";
 import type { Figure, Release, ReleasedMetric } from "./release.ts";
 
 /** A statistic of a task, and what its devices' answers add up to. */
 export interface SummedStatistic {
   readonly metrics: readonly string[];
   readonly edges?: readonly number[];
-  readonly statistic: "occurrence" | "histogram" | "mean";
+  readonly statistic: StatisticName;
   readonly estimates: Pick<ServerEstimates, "estimate" | "consistent">;
   readonly sums: readonly number[];
+}
+
+/** What a release states about privacy. A `TaskPlan` is one. */
+export interface TaskPrice {
+  readonly metrics: readonly Guarantee[];
+  readonly perWindow: Omit<Release["privacy"], "honest" | "hijackedEpsilon"> & { readonly hijackedEpsilon: number };
+  /** How many honest reports the guarantees stand on. */
+  readonly reporting: number;
 }
 
 /** The figures of a release, in the order in which the task names its metrics. */
@@ -17,21 +25,23 @@ export function releasedMetrics(
   order: readonly { readonly name: string }[],
   statistics: readonly SummedStatistic[],
   received: number,
-  cost: TaskPlan,
+  cost: TaskPrice,
 ): ReleasedMetric[] {
   const costs = costsOf(cost);
-  const metrics = statistics.flatMap(({ metrics: names, statistic, edges, estimates, sums }): ReleasedMetric[] => {
+  const metrics = statistics.flatMap((part): ReleasedMetric[] => {
+    const { metrics: names, statistic, estimates, sums } = part;
     const found = estimates.estimate(sums, received);
     const consistent = estimates.consistent(
       found.map(({ estimate }) => estimate),
       received,
     );
     const figures = found.map((estimate, i): Figure => ({ ...estimate, consistent: consistent[i] as number }));
-    if (statistic !== "histogram") {
-      return names.map((name, i) => ({ ...costs(name), statistic, ...(figures[i] as Figure) }));
-    }
-    const buckets = figures.map((figure, b) => ({ bucket: bucketName(edges ?? [], b), ...figure }));
-    return names.map((name) => ({ ...costs(name), statistic, buckets }));
+    const labels = entryOf(statistic).answers.labels(part);
+    const buckets = labels.map((bucket, b) => ({ bucket, ...(figures[b] as Figure) }));
+    return names.map((name, i) => {
+      const released = { ...costs(name), statistic, ...(labels.length > 0 ? { buckets } : figures[i]) };
+      return released as ReleasedMetric;
+    });
   });
   const places = new Map(order.map(({ name }, i) => [name, i]));
   return metrics.sort((a, b) => (places.get(a.name) ?? 0) - (places.get(b.name) ?? 0));
@@ -39,7 +49,7 @@ export function releasedMetrics(
 
 type Guarantee = Pick<ReleasedMetric, "name" | "mechanism" | "localEpsilon" | "epsilon" | "delta" | "bound">;
 
-function costsOf({ metrics }: TaskPlan): (name: string) => Guarantee {
+function costsOf({ metrics }: TaskPrice): (name: string) => Guarantee {
   const plans = new Map(metrics.map((metric) => [metric.name, metric]));
   return (name) => {
     const plan = plans.get(name);
@@ -49,8 +59,11 @@ function costsOf({ metrics }: TaskPlan): (name: string) => Guarantee {
   };
 }
 
-/** What a release states of all metrics together. It does not depend on how many reports there are: anyone can send some. */
-export function releasedPrivacy({ perWindow, reporting }: TaskPlan): Release["privacy"] {
+/**
+ * What a release states of all metrics together. It does not depend on how many reports there are: anyone can send
+ * some.
+ */
+export function releasedPrivacy({ perWindow, reporting }: TaskPrice): Release["privacy"] {
   const { local, aggregate, hijackedEpsilon } = perWindow;
   return {
     local,

@@ -1,3 +1,4 @@
+import { isSameBytes } from "../bytes.ts";
 import { LetheError } from "../error.ts";
 import type { DeviceSides } from "./layout.ts";
 import { HASH_BYTES } from "./manifest.ts";
@@ -20,7 +21,7 @@ export function encodeReport(manifestHash: Uint8Array, sealed: readonly Uint8Arr
 /** The sealed parts. Only what everybody can see is checked: size, version, kind, manifest. */
 export function decodeReport(layout: DeviceSides, manifestHash: Uint8Array, bytes: Uint8Array): Uint8Array[] {
   const { preamble, parts } = decodeParts(REPORT, lengthsOf(layout), bytes);
-  if (preamble.some((byte, i) => byte !== manifestHash[i])) {
+  if (!isSameBytes(preamble, manifestHash)) {
     throw new LetheError("bad-encoding", "this report was made for another manifest");
   }
   return parts;

@@ -1,17 +1,14 @@
 import { LetheError } from "../error.ts";
-import { createDiscreteGaussian } from "../privacy/discrete-gaussian.ts";
-import { requireEpsilon } from "../privacy/probability.ts";
+import { quote, readFields, requireObject, shorten, type UnknownField } from "../schema/index.ts";
 import { statisticFor } from "../statistic/create.ts";
-import { checkHistogram, requireHistogramEpsilon } from "../statistic/histogram.ts";
-import { checkMean } from "../statistic/mean.ts";
-import { roomOf } from "../statistic/room.ts";
-import { createTwoServerStatistic } from "../two-server/create-statistic.ts";
-import { twoServerStatisticsOf } from "../two-server/task-layout.ts";
-import { readFields, requireObject, type UnknownField } from "./fields.ts";
+import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
+import { limitsEvents } from "../statistic/schemes.ts";
+import type { Metric } from "../statistic/spec.ts";
+import { entryOf } from "../statistic/table.ts";
 import { parseJson } from "./json.ts";
-import { quote, shorten } from "./quote.ts";
-import { type Metric, resolved, schemeOf, statisticsOf, type Task } from "./task.ts";
+import { resolved, schemeOf, statisticsOf, type Task } from "./task.ts";
 import { TASK_FIELDS } from "./task-fields.ts";
+import { twoServerStatisticsOf } from "./two-server-statistics.ts";
 
 /**
  * The task in a text, with defaults filled in; it can run. Any other text is refused with a `bad-task` error of one
@@ -34,7 +31,7 @@ export function requireRunnable<T extends Task>(task: T): T {
   requireOneScheme(task);
   for (const [i, metric] of task.metrics.entries()) {
     if (task.mode === "one-server" && metric.noise !== undefined) {
-      throw new RangeError(`metrics[${i}].noise is for mode two-server: one server has no noise of its own`);
+      throw new RangeError(`metrics[${i}].noise is for mode two-server: one server adds no noise`);
     }
     prefixed(`metrics[${i}].`, () => checkMetric(metric, task));
   }
@@ -44,14 +41,8 @@ export function requireRunnable<T extends Task>(task: T): T {
 
 /** The rules that the statistics have for their own fields. */
 function checkMetric(metric: Metric, task: Task): void {
-  const { ticks } = task;
-  const rotates = task.mode === "one-server" && schemeOf(task, metric) === "lattice";
-  if (metric.statistic === "histogram") checkHistogram({ localEpsilon: 1, ...metric, ticks });
-  if (rotates && metric.statistic !== "occurrence") roomOf({ ...metric, ticks });
-  if (metric.statistic === "mean") checkMean({ ...metric, ticks });
-  else if (metric.noise === "servers") createDiscreteGaussian(metric.sigma);
-  else if (metric.statistic === "occurrence") requireEpsilon(metric.localEpsilon);
-  else requireHistogramEpsilon(metric.localEpsilon, metric.mechanism);
+  const isLimited = task.mode === "one-server" && limitsEvents(schemeOf(task, metric), metric.statistic);
+  entryOf(metric.statistic).task.check(metric, { ticks: task.ticks, isLimited });
 }
 
 /** A scheme for all metrics, or one for each; of two servers always the same. */
@@ -115,7 +106,7 @@ function hint(unknown: UnknownField | undefined): string {
   return near === undefined ? "" : `; did you mean ${near}?`;
 }
 
-/** Whether so many insertions, deletions and replacements of characters can turn one into the other. */
+/** Whether `edits` insertions, deletions and replacements of characters can turn one into the other. */
 function isNear(a: string, b: string, edits: number): boolean {
   let same = 0;
   while (same < a.length && a[same] === b[same]) same++;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LetheError } from "../error.ts";
-import { twoServerStatisticsOf } from "../two-server/task-layout.ts";
 import { parseTask, statisticsOf } from "./index.ts";
+import { twoServerStatisticsOf } from "./two-server-statistics.ts";
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type JsonObject = { [key: string]: Json };
@@ -464,7 +464,7 @@ describe("a task of two servers", () => {
       "metrics[0].noise is not a field of a mean metric",
     );
     expect(refusalOfTwo({ mode: "one-server" })).toBe(
-      "metrics[1].noise is for mode two-server: one server has no noise of its own",
+      "metrics[1].noise is for mode two-server: one server adds no noise",
     );
   });
 });

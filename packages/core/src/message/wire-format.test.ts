@@ -28,7 +28,9 @@ import {
   type Task,
 } from "./index.ts";
 
-/** Texts are as they are sent. Bytes are in hex, public keys and states of more than 1,000 as `sha256:` and their hash. */
+/**
+ * Texts are as they are sent. Bytes are in hex, public keys and states of more than 1,000 as `sha256:` and their hash.
+ */
 interface WireCase {
   readonly scheme: Task["scheme"];
   readonly window: number;
@@ -62,7 +64,9 @@ interface Vectors {
   readonly cases: readonly WireCase[];
 }
 
-/** What a decoder refuses, and with which error; of binary messages the bytes in hex. All are of the first good case. */
+/**
+ * What a decoder refuses, and with which error; of binary messages the bytes in hex. All are of the first good case.
+ */
 interface BadVectors {
   readonly refused: readonly {
     readonly what: string;

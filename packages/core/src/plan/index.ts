@@ -1,4 +1,10 @@
-export { type Goal, type MetricPlan, planMetric, type Question, reportingDevices } from "./metric.ts";
+/**
+ * What a task will cost, before anyone deploys it: guarantees, errors and sizes, of one metric and of a whole task.
+ * What is special about a statistic is in its own entry. May import everything but `device`. Start reading at
+ * `metric.ts`, then at `task.ts`.
+ */
+export type { Goal, MetricPlan, Question } from "../statistic/question.ts";
+export { planMetric, reportingDevices } from "./metric.ts";
 export { type PlanParameters, parametersFor } from "./parameters.ts";
 export { planTask, type TaskPlan, type TaskQuestion, type TotalCost } from "./task.ts";
 export { planTwoServerMetric, type TwoServerMetricPlan, type TwoServerQuestion } from "./two-server.ts";

@@ -1,9 +1,10 @@
 import { reportBytes } from "../message/report.ts";
-import { defaultScheme } from "../message/task.ts";
-import { createDiscreteGaussian, gaussianEpsilon, serverNoiseEpsilon } from "../privacy/index.ts";
 import { statisticFor } from "../statistic/create.ts";
-import type { SchemeName, StatisticSpec } from "../statistic/index.ts";
-import { createTwoServerStatistic, type TwoServerSpec, twoServerReportBytes } from "../two-server/index.ts";
+import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
+import { defaultScheme } from "../statistic/names.ts";
+import type { SchemeName, StatisticSpec, TwoServerSpec } from "../statistic/spec.ts";
+import type { ServerEstimates } from "../statistic/statistic.ts";
+import { twoServerReportBytes } from "../two-server/messages.ts";
 
 /** What a device would run, and what of the plan it attains. */
 export interface PlanParameters {
@@ -24,7 +25,10 @@ export interface PlanParameters {
   readonly publicKeyBytes: number;
 }
 
-/** On the scheme that is asked for; else on what a task would get that names none, or on ElGamal if it has no room there. `delta` is that of a local ε that has one. */
+/**
+ * On the scheme that is asked for; else on what a task would get that names none, or on ElGamal if it has no room
+ * there. `delta` is that of a local ε that has one.
+ */
 export function parametersFor(
   spec: StatisticSpec | TwoServerSpec,
   devices: number,
@@ -43,12 +47,11 @@ export function parametersFor(
 
 function parametersOnTwoServers(spec: TwoServerSpec, devices: number, delta: number): PlanParameters {
   const statistic = createTwoServerStatistic(spec);
-  const { answers, bytes, estimate, localEpsilon, serverNoise = [] } = statistic;
-  const counted = spec.noise === "servers" ? serverNoise.map((each) => serverNoiseEpsilon(spec, each, delta)) : [];
+  const { bytes } = statistic;
   return {
     scheme: "elgamal",
-    localEpsilon: spec.noise === "servers" ? Math.max(...counted) : localEpsilon(),
-    standardError: estimate(new Array<number>(answers).fill(0), devices)[0]?.standardError ?? Number.NaN,
+    localEpsilon: statistic.localEpsilon(delta),
+    standardError: emptyError(statistic, devices),
     stateBytes: bytes.state,
     reportBytes: twoServerReportBytes([{ statistic }]),
     publicKeyBytes: bytes.publicKey,
@@ -56,33 +59,25 @@ function parametersOnTwoServers(spec: TwoServerSpec, devices: number, delta: num
 }
 
 function parametersOn(scheme: SchemeName, spec: StatisticSpec, devices: number, delta: number): PlanParameters {
-  const { device, server, choice } = statisticFor(scheme, spec);
-  const answers = spec.statistic === "occurrence" ? spec.localEpsilons : spec.statistic === "mean" ? [0] : spec.edges;
-  // Sums of 0 are estimated as "none", so these are the errors of empty buckets.
-  const [first] = server.estimate(
-    answers.map(() => 0),
-    devices,
-  );
-  const localEpsilon = spec.statistic === "mean" ? meanEpsilon(spec, delta) : server.localEpsilon();
-  const t = choice && 2 ** choice.plaintextBits;
+  const { device, server, choice, z } = statisticFor(scheme, spec);
   return {
     scheme,
     ...(choice && {
       set: choice.parameters.set,
       dimension: choice.parameters.dimension,
       modulusBits: 25 * choice.parameters.limbs,
+      t: 2 ** choice.plaintextBits,
     }),
-    ...(t !== undefined && { t }),
-    ...(t !== undefined && spec.statistic === "occurrence" && { z: Math.round(t / (1 + Math.exp(localEpsilon))) }),
-    localEpsilon,
-    standardError: first?.standardError ?? Number.NaN,
+    ...(z !== undefined && { z }),
+    localEpsilon: server.localEpsilon(delta),
+    standardError: emptyError(server, devices),
     stateBytes: device.bytes.state,
     reportBytes: reportBytes([{ device }]),
     publicKeyBytes: device.bytes.publicKey,
   };
 }
 
-function meanEpsilon({ sigma, limit }: { sigma: number; limit: number }, delta: number): number {
-  const { sigma2 } = createDiscreteGaussian(sigma * limit);
-  return gaussianEpsilon({ sigma2, sensitivity: limit, devices: 1 }, delta);
+/** Sums of 0 are estimated as "none", so this is the error of an empty bucket. */
+function emptyError({ estimate }: Pick<ServerEstimates, "estimate">, devices: number): number {
+  return estimate([0], devices)[0]?.standardError ?? Number.NaN;
 }

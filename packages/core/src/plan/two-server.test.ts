@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { bucketErrors, responseError } from "../estimate/standard-error.ts";
 import { gaussianDelta, serverNoise, serverNoiseDelta } from "../privacy/index.ts";
 import { createStatistic } from "../statistic/create.ts";
 import { createTwoServerStatistic } from "../two-server/index.ts";
 import { planMetric, planTwoServerMetric, type TwoServerQuestion } from "./index.ts";
-import { bucketErrors, responseError } from "./standard-error.ts";
 
 const CONSECUTIVE = [0, 1, 2, 3];
 const GROUPED = [0, 1, 2, 5];

@@ -1,23 +1,27 @@
+import { informationTheoreticError, responseError, Z95 } from "../estimate/index.ts";
 import {
   discreteGaussianVariance,
+  type Exposure,
   serverNoise,
   serverNoiseBound,
   serverNoiseEpsilon,
   serverNoiseSigma,
 } from "../privacy/index.ts";
-import type { NoiseSource, ServerNoiseSpec, TwoServerSpec } from "../two-server/spec.ts";
-import { checkQuestion, type MetricPlan, planMetric, type Question } from "./metric.ts";
-import { informationTheoreticError, responseError, Z95 } from "./standard-error.ts";
+import type { MetricPlan, Question } from "../statistic/question.ts";
+import type { NoiseSource, TwoServerSpec } from "../statistic/spec.ts";
+import { entryOf } from "../statistic/table.ts";
+import { checkQuestion, planMetric } from "./metric.ts";
 
+/** A question to a fleet with two servers. */
 export interface TwoServerQuestion extends Question {
   /** The servers' for a mean, else the devices' if absent. */
   readonly noise?: NoiseSource;
 }
 
 /**
- * With noise at the devices `localEpsilon` is what both servers together learn of one device. With noise at the servers it is what
- * one of them learns, beside `delta`, as long as the other is honest, and no less than what a release reveals; `sigma` is that of one
- * server, in devices or, for a mean, in units of the limit.
+ * With noise at the devices `localEpsilon` is what both servers together learn of one device. With noise at the servers
+ * it is what one of them learns, beside `delta`, as long as the other is honest, and no less than what a release
+ * reveals; `sigma` is that of one server, in devices or, for a mean, in units of the limit.
  */
 export interface TwoServerMetricPlan extends Omit<MetricPlan, "spec"> {
   readonly noise: NoiseSource;
@@ -31,18 +35,21 @@ export function planTwoServerMetric(question: TwoServerQuestion): TwoServerMetri
 }
 
 function noiseOf({ statistic, noise, goal, mechanism }: TwoServerQuestion): NoiseSource {
-  const source = noise ?? (statistic === "mean" ? "servers" : "device");
+  const { plan, run } = entryOf(statistic);
+  const source = noise ?? run.twoServerNoise[0];
   if (source !== "device" && source !== "servers") {
     throw new RangeError(`noise is device or servers, not ${String(source)}`);
   }
   if (source === "servers") {
-    if (statistic === "histogram" && mechanism !== undefined) {
+    if (plan.settings.includes("mechanism") && mechanism !== undefined) {
       throw new RangeError(`mechanism ${mechanism} is noise at the devices: leave it out, or use noise device`);
     }
     return source;
   }
-  if (statistic === "mean") {
-    throw new RangeError("noise device is not for a mean of two servers, where it is the servers': use noise servers");
+  if (!run.twoServerNoise.includes(source)) {
+    throw new RangeError(
+      `noise device is not for a ${statistic} of two servers, where it is the servers': use noise servers`,
+    );
   }
   if ("sigma" in goal) throw new RangeError("sigma is the noise of servers: give an epsilon, or use noise servers");
   return source;
@@ -51,55 +58,46 @@ function noiseOf({ statistic, noise, goal, mechanism }: TwoServerQuestion): Nois
 /** The servers see the sum of the answers that one server would see: its guarantees and its errors. */
 function planDeviceNoise(question: TwoServerQuestion): TwoServerMetricPlan {
   const { spec, ...plan } = planMetric(question);
-  if (spec.statistic === "mean") throw new TypeError("a mean of two servers has its noise at the servers");
-  return { ...plan, noise: "device", spec: { ...spec, noise: "device" } };
+  return { ...plan, noise: "device", spec: { ...spec, noise: "device" } as TwoServerSpec };
 }
 
 /** Neither the guarantee nor the error of a count depends on how many devices there are. */
 function planServerNoise(question: Question): TwoServerMetricPlan {
-  const { statistic, devices, reporting, ticks, limit, goal } = question;
-  const { sigma, epsilon } = noiseAndEpsilon(question);
-  const noise = serverNoise(question, sigma);
+  const { statistic, devices, reporting, ticks, goal } = question;
+  const { answers, plan, run } = entryOf(statistic);
+  const exposure = plan.exposure(question);
+  const { sigma, epsilon } = noiseAndEpsilon(question, exposure);
+  const noise = serverNoise(exposure, sigma);
   const variance = discreteGaussianVariance(noise);
-  const sumError = Math.sqrt(2 * variance);
-  const standardError = statistic === "mean" ? sumError / devices : sumError;
+  const isAverage = answers.output === "average";
+  const standardError = Math.sqrt(2 * variance) / (isAverage ? devices : 1);
+  // In the clear nobody adds noise but the device: one response at this ε, or for an average as much as a server's.
+  const inTheClear = isAverage ? Math.sqrt(variance / devices) : responseError(devices, epsilon);
   return {
     mechanism: "discrete-gaussian",
     noise: "servers",
     localEpsilon: epsilon,
     epsilon,
     delta: goal.delta,
-    bound: serverNoiseBound(question, noise),
+    bound: serverNoiseBound(exposure, noise),
     reporting,
-    // The servers accept nothing wider than an honest answer: each bit is proved, and of a histogram one is 1.
+    // The servers accept nothing wider than an honest answer: each bit is proved, and of categories one is 1.
     hijackedEpsilon: epsilon,
     standardError,
     largestStandardError: standardError,
-    detectable: statistic === "mean" ? Z95 * standardError : Math.ceil(Z95 * standardError),
+    detectable: isAverage ? Z95 * standardError : Math.ceil(Z95 * standardError),
     sigma,
-    // In the clear nobody adds noise but the device: one response at this ε, or for a mean as much as a server's.
-    informationTheoreticStandardError:
-      statistic === "mean"
-        ? informationTheoreticError(Math.sqrt(variance / devices), ticks, limit)
-        : informationTheoreticError(responseError(devices, epsilon), ticks, devices),
-    spec: specOf(question, sigma),
+    informationTheoreticStandardError: informationTheoreticError(inTheClear, ticks, plan.rangeOf(question)),
+    spec: run.serverNoiseSpecOf({ ...question, metrics: 1 }, sigma),
   };
 }
 
 /** One from the other. What is promised to a server is promised to everybody, so ε and ε₀ ask for the same. */
-function noiseAndEpsilon(question: Question): { readonly sigma: number; readonly epsilon: number } {
-  const { goal } = question;
+function noiseAndEpsilon({ goal }: Question, exposure: Exposure): { readonly sigma: number; readonly epsilon: number } {
   if ("sigma" in goal) {
     const { sigma, delta } = goal;
-    return { sigma, epsilon: serverNoiseEpsilon(question, serverNoise(question, sigma), delta) };
+    return { sigma, epsilon: serverNoiseEpsilon(exposure, serverNoise(exposure, sigma), delta) };
   }
   const epsilon = "epsilon" in goal ? goal.epsilon : goal.localEpsilon;
-  return { sigma: serverNoiseSigma(question, epsilon, goal.delta), epsilon };
-}
-
-function specOf({ statistic, ticks, hides, edges, limit }: Question, sigma: number): ServerNoiseSpec {
-  const common = { noise: "servers", ticks, ...(hides !== undefined && { hides }) } as const;
-  if (statistic === "occurrence") return { statistic, ...common, sigmas: [sigma] };
-  if (statistic === "histogram") return { statistic, ...common, edges, sigma };
-  return { statistic, ...common, limit, sigma };
+  return { sigma: serverNoiseSigma(exposure, epsilon, goal.delta), epsilon };
 }

@@ -46,8 +46,9 @@ export function discreteGaussianVariance({ sigma2 }: DiscreteGaussian): number {
 }
 
 /**
- * [CKS20, Alg. 3]: a discrete Laplace with scale t = ⌊σ⌋ + 1, accepted with probability e^{−(|y| − σ²/t)²/2σ²}. Integers only,
- * so it has exactly the distribution whose privacy is accounted for. It would with any t, which decides only how many are accepted.
+ * [CKS20, Alg. 3]: a discrete Laplace with scale t = ⌊σ⌋ + 1, accepted with probability e^{−(|y| − σ²/t)²/2σ²}.
+ * Integers only, so it has exactly the distribution whose privacy is accounted for. It would with any t, which decides
+ * only how many are accepted.
  */
 export function drawDiscreteGaussian({ numerator, denominator }: DiscreteGaussian, random: Randomness): bigint {
   const t = BigInt(Math.floor(Math.sqrt(Number(numerator / denominator)))) + 1n;
@@ -59,7 +60,9 @@ export function drawDiscreteGaussian({ numerator, denominator }: DiscreteGaussia
   }
 }
 
-/** Σ_x e^{−x²/2σ²}; by Poisson summation σ√(2π)·(1 + 2e^{−2π²σ²} + …), and the bracket is 1 in doubles from σ = 2 on. */
+/**
+ * Σ_x e^{−x²/2σ²}; by Poisson summation σ√(2π)·(1 + 2e^{−2π²σ²} + …), and the bracket is 1 in doubles from σ = 2 on.
+ */
 export function totalWeight(sigma2: number): number {
   if (sigma2 >= 4) return Math.sqrt(2 * Math.PI * sigma2);
   let total = 1;

@@ -1,3 +1,8 @@
+/**
+ * The mechanisms that make answers private, and in `accounting` what they cost: of one answer, of a release, of many
+ * together. May import `randomness` and the files directly below `src`. Start reading at `randomized-response.ts`, then
+ * at `accounting/aggregate.ts`.
+ */
 export {
   type AggregateGuarantee,
   type Answers,
@@ -33,12 +38,16 @@ export {
   noisedInvalidCount,
 } from "./accounting/invalid-count.ts";
 export {
+  CATEGORIES,
+  COUNT,
+  type Exposure,
   serverNoise,
   serverNoiseBound,
   serverNoiseCharge,
   serverNoiseDelta,
   serverNoiseEpsilon,
   serverNoiseSigma,
+  sumUpTo,
   type TrulyAnswered,
 } from "./accounting/server-noise.ts";
 export {

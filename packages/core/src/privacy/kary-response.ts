@@ -1,5 +1,6 @@
 import { type Randomness, uniformBelow } from "../randomness/index.ts";
-import { drawOutcome, probabilityBelow, requireEpsilon } from "./probability.ts";
+import { requireEpsilon } from "./epsilon.ts";
+import { drawOutcome, probabilityBelow } from "./probability.ts";
 
 /** K-ary randomized response: tells the bucket with probability `keep`, else a uniform one, which may be the same. */
 export interface KaryResponse {
@@ -10,6 +11,7 @@ export interface KaryResponse {
   readonly localEpsilon: number;
 }
 
+/** The response at ε; what it costs is at most that. */
 export function createKaryResponse(epsilon: number, buckets: number): KaryResponse {
   requireEpsilon(epsilon);
   const e = Math.exp(epsilon);
@@ -22,6 +24,7 @@ export function drawKary({ buckets, keep }: KaryResponse, random: Randomness): {
   return { keep: drawOutcome(random, keep) === 0, decoy: uniformBelow(random, buckets) };
 }
 
+/** The bucket that a device in `bucket` reports. */
 export function respondKary(mechanism: KaryResponse, bucket: number, random: Randomness): number {
   const { keep, decoy } = drawKary(mechanism, random);
   return keep ? bucket : decoy;

@@ -1,6 +1,6 @@
 import { type Randomness, uniformBelow } from "../randomness/index.ts";
-import { requireEpsilon } from "./probability.ts";
-import { type RandomizedResponse, responseWithFlip } from "./randomized-response.ts";
+import { epsilonOfFlip, requireEpsilon } from "./epsilon.ts";
+import type { RandomizedResponse } from "./randomized-response.ts";
 
 /**
  * Randomized response in Z_t, t = 2^b, by addition alone. A slot holds 0, or a uniform element once the event has
@@ -31,9 +31,9 @@ export function ledgerResponseWithBits(epsilon: number, bits: number): LedgerRes
   const t = 2 ** bits;
   let size = Math.max(1, Math.floor(t / (1 + Math.exp(epsilon))));
   while (t / size - 1 > Math.exp(epsilon)) size++;
-  const response = responseWithFlip(size / t);
-  if (2 * size >= t || response.localEpsilon > epsilon) return undefined;
-  return { ...response, bits, size };
+  const flip = size / t;
+  const localEpsilon = epsilonOfFlip(flip);
+  return 2 * size >= t || localEpsilon > epsilon ? undefined : { flip, localEpsilon, bits, size };
 }
 
 /** The fewest bits with which all of these ε are met within 5% of the ideal standard error. */

@@ -17,7 +17,9 @@ export function probabilityBelow(value: number): number {
   return Math.max(0, (Math.floor(value * UNITS) - 1) * PROBABILITY_UNIT);
 }
 
-/** The index of the interval into which a uniform point falls: probabilities are multiples of 2⁻⁴⁰, the rest is last. */
+/**
+ * The index of the interval into which a uniform point falls: probabilities are multiples of 2⁻⁴⁰, the rest is last.
+ */
 export function drawOutcome(random: Randomness, ...probabilities: readonly number[]): number {
   let rest = uniformBelow(random, UNITS);
   for (const [outcome, probability] of probabilities.entries()) {
@@ -25,16 +27,4 @@ export function drawOutcome(random: Randomness, ...probabilities: readonly numbe
     if (rest < 0) return outcome;
   }
   return probabilities.length;
-}
-
-/** Below the least, probabilities would no longer tell the answers apart; above the most there is no privacy to speak of. */
-const LEAST_EPSILON = 1e-6;
-const MOST_EPSILON = 20;
-
-/** `answers` is how many answers share it equally. */
-export function requireEpsilon(epsilon: number, answers = 1): void {
-  if (!(epsilon >= answers * LEAST_EPSILON && epsilon <= answers * MOST_EPSILON)) {
-    const range = `${answers * LEAST_EPSILON} to ${answers * MOST_EPSILON}`;
-    throw new RangeError(`localEpsilon is a number from ${range}, not ${epsilon}`);
-  }
 }

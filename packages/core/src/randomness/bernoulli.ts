@@ -1,5 +1,5 @@
 import type { Randomness } from "./randomness.ts";
-import { uniformBelowBig } from "./uniform.ts";
+import { uniformBelowBig } from "./uniform-big.ts";
 
 /** True with probability exactly numerator/denominator. */
 export function bernoulli(random: Randomness, numerator: bigint, denominator: bigint): boolean {

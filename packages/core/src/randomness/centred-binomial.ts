@@ -8,7 +8,7 @@ export const CENTRED_BINOMIAL_VARIANCE: number = CENTRED_BINOMIAL_ETA / 2;
 /**
  * Adds an independent centred binomial sample to every entry of `sums`: the number of ones among 42 fair bits,
  * minus 21, which has the distribution of a difference of two sums of 21. Straight-line code; 32 bits of a
- * sample come from a word of its own, ten from a word shared by three samples.
+ * sample come from a separate word, ten from a word shared by three samples.
  */
 export function addCentredBinomial(random: Randomness, sums: Int32Array): void {
   const length = sums.length;

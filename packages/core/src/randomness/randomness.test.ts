@@ -4,9 +4,10 @@ import { bernoulli } from "./bernoulli.ts";
 import { addCentredBinomial } from "./centred-binomial.ts";
 import { type Randomness, randomnessFrom, seededRandomnessForTests } from "./randomness.ts";
 import { addTernary } from "./ternary.ts";
-import { uniformBelow, uniformBelowBig } from "./uniform.ts";
+import { uniformBelow } from "./uniform.ts";
+import { uniformBelowBig } from "./uniform-big.ts";
 
-/** Hands out the given bytes, then fails: a sampler that draws more than it should is caught. */
+/** Returns the given bytes, then fails: a sampler that draws more than it should is caught. */
 function scripted(bytes: readonly number[]): Randomness & { left(): number } {
   let at = 0;
   const draw = (into: Uint8Array): void => {
@@ -22,7 +23,7 @@ describe("uniformBelow", () => {
       const bits = Math.ceil(Math.log2(bound));
       const counts = new Array<number>(bound).fill(0);
       for (let byte = 0; byte < 256; byte++) {
-        // A rejected byte is followed by 0, which is accepted as 0; those are told apart by what is left.
+        // A rejected byte is followed by 0, which is accepted as 0; what is left distinguishes them.
         const random = scripted([byte, 0]);
         const value = uniformBelow(random, bound);
         if (random.left() === 1) counts[value] = (counts[value] as number) + 1;
@@ -116,7 +117,7 @@ describe("addCentredBinomial", () => {
     };
     expect(sample(() => {})).toBe(-21);
     expect(sample((bytes) => bytes.fill(0xff))).toBe(21);
-    // 32 bits of its own and ten of the shared word; the other 22 belong to no sample here.
+    // 32 separate bits and ten of the shared word; the other 22 belong to no sample here.
     const single = Array.from({ length: 64 }, (_, bit) =>
       sample((bytes) => {
         bytes[bit >> 3] = 1 << (bit & 7);

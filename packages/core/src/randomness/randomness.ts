@@ -2,7 +2,7 @@ import { xof } from "../xof.ts";
 
 /**
  * Where random bytes come from: fills the array with independent uniform bytes. Always injected; everything
- * that samples asks for exactly what it needs when it needs it, so that no future randomness lies in memory.
+ * that samples asks for exactly what it needs when it needs it, so that no future randomness is in memory.
  */
 export type Randomness = (into: Uint8Array) => void;
 
@@ -23,15 +23,15 @@ export function randomnessFrom(crypto: RandomValues): Randomness {
   };
 }
 
-/** Reproducible bytes for tests and simulations. Whoever knows the seed knows every secret drawn from it. */
+/** Reproducible bytes for tests and simulations. Anyone who knows the seed knows every secret drawn from it. */
 export function seededRandomnessForTests(seed: string | number): Randomness {
   const codeUnits = Uint16Array.from(String(seed), (character) => character.charCodeAt(0));
   return xof("lethe seeded randomness for tests", new Uint8Array(codeUnits.buffer));
 }
 
 /**
- * Runs `use` with randomness that is fetched in blocks, for many small draws in one go. What was fetched and not used
- * is overwritten before this returns.
+ * Runs `use` with randomness that is fetched in blocks, for many small draws in one go. Randomness that was fetched and
+ * not used is overwritten before this returns.
  */
 export function withBufferedRandomness<T>(random: Randomness, use: (buffered: Randomness) => T): T {
   const buffer = new Uint8Array(4096);

@@ -2,7 +2,7 @@ import { requireWhole } from "../error.ts";
 import type { Randomness } from "./randomness.ts";
 
 /** The largest bound of `uniformBelow`: six bytes, exact in a double. */
-const LARGEST_BOUND = 2 ** 48;
+export const LARGEST_BOUND: number = 2 ** 48;
 const scratch = Array.from({ length: 7 }, (_, length) => new Uint8Array(length));
 
 /**
@@ -29,22 +29,4 @@ export function uniformBelow(random: Randomness, bound: number): number {
 function bitLength(value: number): number {
   const high = Math.floor(value / 2 ** 32);
   return high > 0 ? 64 - Math.clz32(high) : 32 - Math.clz32(value);
-}
-
-/** `uniformBelow` for bounds of any size. */
-export function uniformBelowBig(random: Randomness, bound: bigint): bigint {
-  if (bound <= LARGEST_BOUND) return BigInt(uniformBelow(random, Number(bound)));
-  const bits = (bound - 1n).toString(2).length;
-  const bytes = new Uint8Array(Math.ceil(bits / 8));
-  const topMask = 0xff >> (8 * bytes.length - bits);
-  for (;;) {
-    random(bytes);
-    bytes[0] = (bytes[0] as number) & topMask;
-    let value = 0n;
-    for (const byte of bytes) value = (value << 8n) | BigInt(byte);
-    if (value < bound) {
-      bytes.fill(0);
-      return value;
-    }
-  }
 }

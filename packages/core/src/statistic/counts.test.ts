@@ -3,9 +3,9 @@ import { paillier } from "../../test/paillier.ts";
 import { type DeviceKeyContext, log2FailureBound, type NoiseHistory, secret } from "../encryption/index.ts";
 import { randomnessFrom } from "../randomness/index.ts";
 import { createStatistic, type Statistic } from "./create.ts";
-import { bucketOf } from "./histogram.ts";
-import { paperHistogramDevice, paperHistogramServer } from "./paper/histogram.ts";
-import { paperMeanDevice } from "./paper/mean.ts";
+import { bucketOf } from "./histogram/histogram.ts";
+import { paperHistogramDevice, paperHistogramServer } from "./histogram/paper.ts";
+import { paperMeanDevice } from "./mean/paper.ts";
 
 const random = randomnessFrom(globalThis.crypto);
 const master = secret(new Uint8Array(32).fill(6));

@@ -12,12 +12,12 @@ import {
 import { packedBytes } from "../encryption/lattice/bit-packing.ts";
 import { clampOf } from "../privacy/index.ts";
 import { randomnessFrom } from "../randomness/index.ts";
+import { paperHistogramServer } from "./histogram/paper.ts";
+import { planRotationHistogram, rotationHistogramServer } from "./histogram/rotation.ts";
 import type { LatticePlan } from "./lattice/lattice-machine.ts";
-import { ledgerServer, planLedger } from "./lattice/ledger.ts";
-import { planRotationHistogram, rotationHistogramServer } from "./lattice/rotation-histogram.ts";
-import { planRotationMean, rotationMeanServer } from "./lattice/rotation-mean.ts";
-import { paperHistogramServer } from "./paper/histogram.ts";
-import { paperOccurrenceServer } from "./paper/occurrence.ts";
+import { planRotationMean, rotationMeanServer } from "./mean/rotation.ts";
+import { ledgerServer, planLedger } from "./occurrence/ledger.ts";
+import { paperOccurrenceServer } from "./occurrence/paper.ts";
 
 /** Reports that no honest device sends, made by someone who has a device's public key. */
 const random = randomnessFrom(globalThis.crypto);

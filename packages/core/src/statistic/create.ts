@@ -1,54 +1,47 @@
-import type { LatticeChoice } from "../encryption/index.ts";
-import { ledgerDevice, ledgerServer, planLedger } from "./lattice/ledger.ts";
-import {
-  planRotationHistogram,
-  rotationHistogramDevice,
-  rotationHistogramServer,
-} from "./lattice/rotation-histogram.ts";
-import { planRotationMean, rotationMeanDevice, rotationMeanServer } from "./lattice/rotation-mean.ts";
-import { elgamalDevice, elgamalFor } from "./paper/elgamal.ts";
-import { paperHistogramServer } from "./paper/histogram.ts";
-import { paperMeanServer } from "./paper/mean.ts";
-import { paperOccurrenceServer } from "./paper/occurrence.ts";
+import type { Statistic } from "./entry.ts";
+import { SCHEMES, STATISTICS } from "./names.ts";
+import { SCHEME_TABLE } from "./schemes.ts";
 import type { SchemeName, StatisticSpec } from "./spec.ts";
-import type { DeviceSide, ServerSide } from "./statistic.ts";
+import { entryOf } from "./table.ts";
 import { DEFAULT_HIDES } from "./writes.ts";
 
-/** Both halves of a statistic, and the lattice parameters it runs on, if it does. */
-export interface Statistic {
-  readonly device: DeviceSide;
-  readonly server: ServerSide;
-  readonly choice?: LatticeChoice;
-}
+export type { Statistic } from "./entry.ts";
 
+/**
+ * A statistic on a scheme, or a `RangeError` if it cannot run; if fewer hides would help, the message says how many
+ * fit.
+ */
 export function createStatistic(scheme: SchemeName, spec: StatisticSpec): Statistic {
   // Names may come from a file: a typo must not choose the other scheme.
-  requireName("scheme", scheme, ["lattice", "elgamal"]);
-  requireName("statistic", spec.statistic, ["occurrence", "histogram", "mean"]);
-  return scheme === "elgamal" ? createElGamalStatistic(spec) : withFittingHides(spec);
+  requireName("scheme", scheme, SCHEMES);
+  requireName("statistic", spec.statistic, STATISTICS);
+  const create = entryOf(spec.statistic).run.oneServer[scheme];
+  return SCHEME_TABLE[scheme].hasLimitedRoom ? withFittingHides(create, spec) : create(spec);
 }
 
-/** Says of a statistic that has no room on lattices how many hides it would have room for. */
-function withFittingHides(spec: StatisticSpec): Statistic {
+type Create = (spec: StatisticSpec) => Statistic;
+
+/** Says of a statistic that has no room how many hides it would have room for. */
+function withFittingHides(create: Create, spec: StatisticSpec): Statistic {
   try {
-    return createLatticeStatistic(spec);
+    return create(spec);
   } catch (error) {
     const { hides = DEFAULT_HIDES } = spec;
     // Only where hides are among what can be lowered.
     if (!(error instanceof RangeError && /lower .*hides/.test(error.message)) || hides === 0) throw error;
-    const largest = largestHides(spec, hides);
+    const largest = largestHides(create, spec, hides);
     const fits = largest < 0 ? "not even hides 0 fits" : `hides ${largest} is the most that fits`;
     throw new RangeError(`${error.message}; ${fits}`);
   }
 }
 
 /** The most hides below a number with which the statistic can run; -1 if there are none. */
-function largestHides(spec: StatisticSpec, above: number): number {
+function largestHides(create: Create, spec: StatisticSpec, above: number): number {
   let [fits, tooMany] = [-1, above];
   while (tooMany - fits > 1) {
     const hides = Math.floor((fits + tooMany) / 2);
     try {
-      createLatticeStatistic({ ...spec, hides });
+      create({ ...spec, hides });
       fits = hides;
     } catch {
       tooMany = hides;
@@ -57,13 +50,15 @@ function largestHides(spec: StatisticSpec, above: number): number {
   return fits;
 }
 
-/** A lattice statistic holds about 50 kB; an ElGamal mean, once it has opened a report, its table of a megabyte or more. */
+/**
+ * A lattice statistic holds about 50 kB; an ElGamal mean, once it has opened a report, its table of a megabyte or more.
+ */
 const MOST_REMEMBERED = 1024;
 const remembered = new Map<string, Statistic>();
 
 /**
  * `createStatistic`, but the same object for the same question, because choosing lattice parameters takes tens of
- * milliseconds. A statistic has no state of its own, and is made from a copy of `spec`: sharing it shows in nothing but time.
+ * milliseconds. A statistic has no state, and is made from a copy of `spec`: sharing it shows in nothing but time.
  */
 export function statisticFor(scheme: SchemeName, spec: StatisticSpec): Statistic {
   const question = JSON.stringify([scheme, spec]);
@@ -77,28 +72,4 @@ export function statisticFor(scheme: SchemeName, spec: StatisticSpec): Statistic
 
 function requireName(what: string, name: string, known: readonly string[]): void {
   if (!known.includes(name)) throw new RangeError(`${what} is one of ${known.join(", ")}, not ${name}`);
-}
-
-function createLatticeStatistic(spec: StatisticSpec): Statistic {
-  if (spec.statistic === "occurrence") {
-    const plan = planLedger(spec);
-    return { device: ledgerDevice(plan), server: ledgerServer(plan), choice: plan.choice };
-  }
-  if (spec.statistic === "histogram") {
-    const plan = planRotationHistogram(spec);
-    return { device: rotationHistogramDevice(plan), server: rotationHistogramServer(plan), choice: plan.choice };
-  }
-  const plan = planRotationMean(spec);
-  return { device: rotationMeanDevice(plan), server: rotationMeanServer(plan), choice: plan.choice };
-}
-
-function createElGamalStatistic(spec: StatisticSpec): Statistic {
-  return { device: elgamalDevice(spec), server: elgamalServer(spec) };
-}
-
-function elgamalServer(spec: StatisticSpec): ServerSide {
-  const scheme = elgamalFor(spec);
-  if (spec.statistic === "occurrence") return paperOccurrenceServer(scheme, spec);
-  if (spec.statistic === "histogram") return paperHistogramServer(scheme, spec);
-  return paperMeanServer(scheme, spec);
 }

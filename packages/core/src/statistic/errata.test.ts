@@ -4,10 +4,10 @@ import { type DeviceKeyContext, secret } from "../encryption/index.ts";
 import { estimateFromResponses } from "../estimate/index.ts";
 import { createDiscreteGaussian, createRandomizedResponse, gaussianDelta } from "../privacy/index.ts";
 import { seededRandomnessForTests } from "../randomness/index.ts";
-import { type HistogramMechanism, histogramMechanism } from "./histogram.ts";
-import { meanNoise } from "./mean.ts";
-import { paperHistogramDevice, paperHistogramServer } from "./paper/histogram.ts";
-import { paperMeanDevice, paperMeanServer } from "./paper/mean.ts";
+import { type HistogramMechanism, histogramMechanism } from "./histogram/histogram.ts";
+import { paperHistogramDevice, paperHistogramServer } from "./histogram/paper.ts";
+import { meanNoise } from "./mean/mean.ts";
+import { paperMeanDevice, paperMeanServer } from "./mean/paper.ts";
 import type { DeviceSide, ServerSide } from "./statistic.ts";
 
 /** Each slip of docs/errata.md: what the paper prints fails the check that our version passes. */

@@ -5,20 +5,16 @@ import { openPhase } from "../encryption/lattice/ciphertext.ts";
 import { coefficient } from "../encryption/lattice/limbs.ts";
 import { ringOf } from "../encryption/lattice/ring.ts";
 import { type Randomness, randomnessFrom } from "../randomness/index.ts";
+import { planRotationHistogram, rotationHistogramDevice, rotationHistogramServer } from "./histogram/rotation.ts";
 import { type LatticePlan, latticeDevice } from "./lattice/lattice-machine.ts";
-import { ledgerDevice, ledgerServer, planLedger } from "./lattice/ledger.ts";
-import {
-  planRotationHistogram,
-  rotationHistogramDevice,
-  rotationHistogramServer,
-} from "./lattice/rotation-histogram.ts";
-import { planRotationMean, rotationMeanDevice, rotationMeanServer } from "./lattice/rotation-mean.ts";
+import { planRotationMean, rotationMeanDevice, rotationMeanServer } from "./mean/rotation.ts";
+import { ledgerDevice, ledgerServer, planLedger } from "./occurrence/ledger.ts";
 import type { DeviceSide, ServerSide } from "./statistic.ts";
 
 /**
  * The noise that the key holder finds beside the answers must not depend on events. Its variance shows the number of
- * fresh encryptions, so that number must be the same on every path. That its shape does not show rotations is tested with the
- * scheme (`lattice.test.ts`). Unseeded: false alarms are below 10⁻⁶ a run.
+ * fresh encryptions, so that number must be the same on every path. That its shape does not show rotations is tested
+ * with the scheme (`lattice.test.ts`). Unseeded: false alarms are below 10⁻⁶ a run.
  */
 const platform = randomnessFrom(globalThis.crypto);
 const master = secret(new Uint8Array(32).fill(8));
@@ -108,7 +104,8 @@ function noisePower(subject: Subject, options: Parameters<typeof reportAfter>[1]
 }
 
 describe("the noise's power is the same whatever happened", () => {
-  // A report of nine encryptions: one more or one less changes the power by 11%. Over 150 reports the power of unmultiplied
+  // A report of nine encryptions: one more or one less changes the power by 11%. Over 150 reports the power of
+  // unmultiplied
   // noise is known to 0.4%, of multiplied noise, whose coefficients go together, to 1%: the limit is five times that.
   const LIMIT = 0.05;
 

@@ -5,12 +5,12 @@ import { type DeviceKeyContext, secret } from "../encryption/index.ts";
 import { createDiscreteGaussian, type DiscreteGaussian } from "../privacy/index.ts";
 import { type Randomness, randomnessFrom, seededRandomnessForTests } from "../randomness/index.ts";
 import { createStatistic, type Statistic } from "./create.ts";
-import { type HistogramMechanismName, type HistogramSpec, histogramMechanism } from "./histogram.ts";
+import { type HistogramMechanismName, type HistogramSpec, histogramMechanism } from "./histogram/histogram.ts";
+import { paperHistogramDevice, paperHistogramServer } from "./histogram/paper.ts";
 import { latticeServer } from "./lattice/lattice-machine.ts";
-import { ledgerDevice, planLedger } from "./lattice/ledger.ts";
-import { paperHistogramDevice, paperHistogramServer } from "./paper/histogram.ts";
-import { paperMeanDevice, paperMeanServer } from "./paper/mean.ts";
-import { paperOccurrenceDevice, paperOccurrenceServer } from "./paper/occurrence.ts";
+import { paperMeanDevice, paperMeanServer } from "./mean/paper.ts";
+import { ledgerDevice, planLedger } from "./occurrence/ledger.ts";
+import { paperOccurrenceDevice, paperOccurrenceServer } from "./occurrence/paper.ts";
 
 /**
  * What the server opens has the distribution of the mechanism and no other. The transparent scheme shows the paper's

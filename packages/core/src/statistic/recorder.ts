@@ -8,24 +8,27 @@ import { type WritesSpec, writesAllowed } from "./writes.ts";
  * What a device runs for one statistic through one window. Pure: no clock, no storage. The rules it keeps, whatever
  * happens:
  * - opening rerandomizes what was loaded before the first event;
- * - a write rerandomizes, hands out, and rerandomizes again, so that memory never equals what is stored, and what is
- *   stored after w writes holds exactly 2w fresh encryptions;
- * - a window has W = ticks + hides writes, of which one is kept for every tick that has not ended; later ones are refused;
- * - a segment, the time between two writes, counts at most as many events as the statistic has room for. What does not fit,
- *   and what comes after the last write, is dropped before it touches a ciphertext;
+ * - a write rerandomizes, returns a copy, and rerandomizes again, so that memory never equals what is stored, and what
+ *   is stored after w writes holds exactly 2w fresh encryptions;
+ * - a window has W = ticks + hides writes, of which one is kept for every tick that has not ended; later ones are
+ *   refused;
+ * - a segment, the time between two writes, counts at most as many events as the statistic has room for. Events that do
+ *   not fit, and events after the last write, are dropped before they touch a ciphertext;
  * - sealing starts from the stored copy, fills up to 2W fresh encryptions, and happens once.
  */
 export interface Recorder {
-  /** Folds so many events into the memory copy at once. False if some of them were dropped. */
+  /** Folds `times` events into the memory copy at once. False if some of them were dropped. */
   record(metric?: number, times?: number): boolean;
   /**
-   * The bytes to store, all of the same size; undefined if no such write is left, and nothing changed. A write that does not end
-   * its tick (the page is closed) counts as one of the hides.
+   * The bytes to store, all of the same size; undefined if no such write is left, and nothing changed. A write that
+   * does not end its tick (the page is closed) counts as one of the hides.
    */
   write(when?: { readonly endsTick: boolean }): Uint8Array | undefined;
   /** What is left of the window. Depends on times only, but for the events. */
   readonly left: RecorderLeft;
-  /** Exactly what a memory dump would show now. `eventsInTick` is that of the segment, and 0 where events have no limit. */
+  /**
+   * Exactly what a memory dump would show now. `eventsInTick` is that of the segment, and 0 where events have no limit.
+   */
   inspect(): { readonly ciphertexts: Uint8Array; readonly eventsInTick: number; readonly left: RecorderLeft };
   /** Turns the last stored bytes into the report. Afterwards the recorder is of no more use. */
   seal(stored: Uint8Array): Uint8Array;
@@ -57,8 +60,8 @@ export interface CiphertextMachine<State> extends WritesSpec {
 }
 
 /**
- * Version, kind, then the number of writes and of ticks that have begun, 32 bits each, little-endian: both depend on times
- * only. Then the ciphertexts.
+ * Version, kind, then the number of writes and of ticks that have begun, 32 bits each, little-endian: both depend on
+ * times only. Then the ciphertexts.
  */
 const HEADER_BYTES = 10;
 const KIND_STATE = 0x53;
@@ -139,7 +142,7 @@ function createRecorder<State>(
       requireWhole("metric", metric, 0, machine.metrics - 1);
       const counted = Math.min(times, room - eventsInTick);
       if (counted > 0) {
-        // What needs no limit is not counted: the number would only lie in memory.
+        // Without a limit nothing is counted: the number would only stay in memory.
         if (Number.isFinite(room)) eventsInTick += counted;
         memory = machine.fold(state, metric, counted);
       }

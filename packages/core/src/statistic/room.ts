@@ -4,7 +4,7 @@ import { checkWrites, DEFAULT_HIDES, MOST_TICKS, type WritesSpec, writesAllowed 
 /** Of a statistic that counts events. */
 export interface CountSpec extends WritesSpec {
   /**
-   * The most events that a segment counts, where a state has room for so many only: on lattices, which cannot do without. ElGamal ciphertexts
+   * The most events that a segment counts. Lattices need it, because a state has limited room. ElGamal ciphertexts
    * saturate and ignore it.
    */
   readonly eventsPerTick?: number | undefined;
@@ -12,6 +12,7 @@ export interface CountSpec extends WritesSpec {
   readonly roomPerTick?: boolean | undefined;
 }
 
+/** Refuses writes and room that cannot be, with a `RangeError`. */
 export function checkCounts({ eventsPerTick, ...spec }: CountSpec): void {
   checkWrites(spec);
   if (eventsPerTick !== undefined) requireWhole("eventsPerTick", eventsPerTick, 1, MOST_TICKS);
@@ -32,6 +33,7 @@ export function lowerable({ hides }: Room, more: string): string {
   return `ticks, ${hides > 0 ? "hides, " : ""}${more}`;
 }
 
+/** The room of a statistic whose state cannot saturate; a `RangeError` if `eventsPerTick` is missing. */
 export function roomOf({ ticks, hides = DEFAULT_HIDES, eventsPerTick, roomPerTick = false }: CountSpec): Room {
   if (eventsPerTick === undefined) {
     throw new RangeError(

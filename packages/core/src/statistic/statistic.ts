@@ -23,11 +23,11 @@ export interface ServerSide extends ServerEstimates {
   /** The public key for a device; further ciphertexts of the statistic use the indices after `context.index`. */
   issueKey(master: Secret<Uint8Array>, context: DeviceKeyContext): Uint8Array;
   /**
-   * Opens a report with the key derived for that device and reads its answers. A report that fails the check counts
-   * as a draw of the mechanism on "no event": whether it failed must not show in anything released without noise, nor in
-   * the time this takes. So the work is the same for every report of the right length: each of its ciphertexts is opened
-   * and checked to the end, its answers are read, and a draw is made. Not constant: how long a draw takes, which depends
-   * on its coins alone.
+   * Opens a report with the key derived for that device and reads its answers. A report that fails the check counts as
+   * a draw of the mechanism on "no event": whether it failed must not show in anything released without noise, nor in
+   * the time this takes. So the work is the same for every report of the right length: each of its ciphertexts is
+   * opened and checked to the end, its answers are read, and a draw is made. Not constant: how long a draw takes, which
+   * depends on its coins alone.
    */
   open(master: Secret<Uint8Array>, context: DeviceKeyContext, report: Uint8Array, random: Randomness): OpenedReport;
 }
@@ -61,8 +61,11 @@ export function readOrDraw<Opened>(
 
 /** What is done with the answers of all devices, whichever scheme carried them. */
 export interface ServerEstimates {
-  /** What one device's answers to one metric cost it, in the local model; of several metrics the most. */
-  localEpsilon(): number;
+  /**
+   * What one device's answers to one metric cost it, in the local model; of several metrics the most. If the noise is
+   * Gaussian, at δ.
+   */
+  localEpsilon(delta?: number): number;
   readonly mechanism: string;
   /** One estimate for each answer, from the answers of all devices added up. */
   estimate(sums: readonly number[], devices: number): Estimate[];
@@ -70,13 +73,15 @@ export interface ServerEstimates {
   consistent(estimates: readonly number[], devices: number): number[];
 }
 
+/** The δ at which a local ε is stated that has one. */
+export const MEAN_DELTA = 1e-6;
+
+/** What the server reads in one report. */
 export interface OpenedReport {
   /** For the tally's eyes only. */
   readonly valid: boolean;
   readonly answers: readonly number[];
 }
-
-export { requireWhole } from "../error.ts";
 
 /** Looks at all of these 32-bit integers, wherever one is no bit. */
 export function areBits(values: readonly number[]): boolean {

@@ -1,13 +1,13 @@
 import { LetheError, requireLength } from "../error.ts";
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../privacy/discrete-gaussian.ts";
 import type { Randomness } from "../randomness/index.ts";
-import { add, ELEMENT_BYTES, type Elements, read, WORDS, write } from "./field64.ts";
+import { add, ELEMENT_BYTES, type Elements, read, WORDS, write } from "../sharing/field64.ts";
 
 /** One server's share of the sums of all devices' answers. */
 export interface AggregateShare {
   /** Of one device, an element for every answer. */
   add(outShare: Uint8Array): void;
-  /** Values that everybody may know, in place of a report; at one server only, so that they count once. */
+  /** Values that everybody may know, instead of a report; at one server only, so that they count once. */
   addConstant(values: readonly number[]): void;
   /** Once, before it is given away; nothing where there is none. */
   addNoise(noise: readonly (DiscreteGaussian | undefined)[], random: Randomness): void;
@@ -15,6 +15,7 @@ export interface AggregateShare {
   encode(): Uint8Array;
 }
 
+/** A share of sums of this number of answers that begins at zero, or at what was stored. */
 export function createAggregateShare(answers: number, stored?: Uint8Array): AggregateShare {
   const sums: Elements = new Uint32Array(answers * WORDS);
   const one: Elements = new Uint32Array(WORDS);

@@ -1,10 +1,9 @@
+import { isSameBytes, join, split } from "../bytes.ts";
 import { deriveDeviceKeys, deriveDeviceSecretKey } from "../encryption/device-key.ts";
 import { elgamalGroup } from "../encryption/elgamal/elgamal.ts";
 import type { Secret } from "../encryption/secret.ts";
 import { LetheError, requireLength } from "../error.ts";
 import type { Randomness } from "../randomness/index.ts";
-import { isSameBytes, join, split } from "../statistic/concatenation.ts";
-import { createAggregateShare } from "./aggregate-share.ts";
 import {
   HALF_BYTES,
   KEYS,
@@ -13,8 +12,9 @@ import {
   type ServerRole,
   sharingContext,
   type TaskWindow,
-} from "./shared-bit.ts";
-import { answersIn, serverNoiseIn, type TwoServerStatistic } from "./statistic.ts";
+} from "../sharing/shared-bit.ts";
+import { answersIn, serverNoiseIn, type TwoServerStatistic } from "../statistic/two-server.ts";
+import { createAggregateShare } from "./aggregate-share.ts";
 import { isValidReport, type PreparedHalf, prepareHalf } from "./verification.ts";
 import { type HalfBinding, REPORT_ID_BYTES, unwrapHalf, type WrappingKeys } from "./wrapping.ts";
 
@@ -44,51 +44,94 @@ export interface AggregatorOptions extends TaskWindow {
 }
 
 /**
- * One of the two servers, for one window. It opens and queries a device's report once: the same bytes again get the same answer, others are
- * refused, because two queries of one sharing at different points tell the bit.
+ * For a server that opens reports elsewhere, in worker threads, and keeps what it counted in a database: the aggregator
+ * resumes from there. Before such a server sends a verifier, it stores `unfinished()` and the prepared reports in one
+ * transaction.
+ */
+export interface ResumedAggregatorOptions extends Pick<AggregatorOptions, "role" | "statistics" | "random"> {
+  /** What `prepareReport` returned for this half. */
+  prepare(device: Uint8Array, report: Uint8Array, wrapped: Uint8Array): PreparedHalf | Promise<PreparedHalf>;
+  /** What `unfinished()` returned last; undefined if nothing was counted. */
+  readonly stored?: Uint8Array | undefined;
+  /** The report of this device that was counted before, if there is one. */
+  known?(device: Uint8Array): KnownReport | undefined;
+}
+
+/** A report that this server has queried before. */
+export interface KnownReport {
+  /** Whether these are the same bytes. */
+  isSame(report: Uint8Array, wrapped: Uint8Array): boolean;
+  readonly verifier: Uint8Array;
+}
+
+/**
+ * One of the two servers, for one window. It opens and queries a device's report once: the same bytes again get the
+ * same answer, others are refused, because two queries of one sharing at different points reveal the bit.
  */
 export interface Aggregator {
-  /** What to tell the other server. A half that cannot be opened is told, too, and makes the report invalid at both. */
+  /**
+   * The verifier for the other server. A half that cannot be opened gets one, too, which makes the report invalid at
+   * both servers.
+   */
   prepare(device: Uint8Array, report: Uint8Array, wrapped: Uint8Array): Promise<Uint8Array>;
-  /** Counts the report, or "no event" if it is invalid, once. Whether it is valid is for the servers' eyes only. */
+  /**
+   * Counts the report, or "no event" if it is invalid, once. Nobody but the servers may learn whether it is valid. A
+   * `known` report was counted before, and is refused here.
+   */
   conclude(device: Uint8Array, otherVerifier: Uint8Array): boolean;
+  /** This server's share of the sums so far, without noise: for storing, never for publishing. */
+  unfinished(): Uint8Array;
   /** This server's share of the sums, with its noise. Afterwards nothing more is counted. */
   close(): Uint8Array;
 }
 
 const DEVICE_BYTES = 16;
 
-interface Received {
-  readonly report: Uint8Array;
-  readonly wrapped: Uint8Array;
+interface Received extends Pick<KnownReport, "isSame"> {
   readonly preparing: Promise<PreparedHalf>;
   prepared?: PreparedHalf;
   valid?: boolean;
 }
 
-export function createAggregator(options: AggregatorOptions): Aggregator {
+/**
+ * The only implementation of what a server of two does with reports: the once-only query, the verdict, the draw on "no
+ * event", the sum, and the noise at the end. With `AggregatorOptions` it keeps all reports in memory; a server with a
+ * database resumes it.
+ */
+export function createAggregator(options: AggregatorOptions | ResumedAggregatorOptions): Aggregator {
   const { role, statistics, random } = options;
+  const { prepare: prepareOnce, stored, known } = "prepare" in options ? options : inMemory(options);
   const received = new Map<string, Received>();
-  const aggregate = createAggregateShare(answersIn(statistics));
+  const aggregate = createAggregateShare(answersIn(statistics), stored);
   let closed: Uint8Array | undefined;
   const requireOpen = (): void => {
     if (closed) throw new LetheError("window-closed", "this window's shares are added up: nothing more is counted");
   };
+  const requireSame = (before: Pick<KnownReport, "isSame">, report: Uint8Array, wrapped: Uint8Array): void => {
+    if (before.isSame(report, wrapped)) return;
+    throw new LetheError("report-differs", "this device has sent another report before: only the first one is opened");
+  };
 
   async function prepare(device: Uint8Array, report: Uint8Array, wrapped: Uint8Array): Promise<Uint8Array> {
-    const known = received.get(device.join());
-    if (known) {
-      if (!isSameBytes(known.report, report) || !isSameBytes(known.wrapped, wrapped)) {
-        throw new LetheError("report-differs", "this device's report was another: a report is looked into once");
-      }
-      return (await known.preparing).verifier;
+    const counted = known?.(device);
+    if (counted) {
+      requireSame(counted, report, wrapped);
+      return counted.verifier;
+    }
+    const before = received.get(device.join());
+    if (before) {
+      requireSame(before, report, wrapped);
+      return (await before.preparing).verifier;
     }
     requireOpen();
     requireLength("a device's id", device, DEVICE_BYTES);
     requireLength("a report's id", report, REPORT_ID_BYTES);
     // Noted before anything is opened: another report of this device that comes meanwhile is refused.
-    const kept = { device: device.slice(), report: report.slice(), wrapped: wrapped.slice() };
-    const noted: Received = { ...kept, preparing: prepareReport(options, kept, kept.wrapped) };
+    const [ownDevice, ownReport, ownHalf] = [device.slice(), report.slice(), wrapped.slice()];
+    const noted: Received = {
+      isSame: (id, half) => isSameBytes(id, ownReport) && isSameBytes(half, ownHalf),
+      preparing: Promise.resolve(prepareOnce(ownDevice, ownReport, ownHalf)),
+    };
     received.set(device.join(), noted);
     noted.prepared = await noted.preparing;
     return noted.prepared.verifier;
@@ -104,12 +147,18 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       role === "leader"
         ? isValidReport(statistics, verifier, otherVerifier)
         : isValidReport(statistics, otherVerifier, verifier);
-    // Drawn whether it is needed or not, so that time does not tell. The leader's constant is what counts; the helper's share of it is zero.
+    // Drawn whether it is needed or not, so that the time reveals nothing. Only the leader adds it: the helper's share
+    // of it is zero.
     const noEvent = statistics.flatMap(({ onNoEvent }) => onNoEvent(random));
     if (valid) aggregate.add(outShare);
     else if (role === "leader") aggregate.addConstant(noEvent);
     noted.valid = valid;
     return valid;
+  }
+
+  function unfinished(): Uint8Array {
+    requireOpen();
+    return aggregate.encode();
   }
 
   function close(): Uint8Array {
@@ -120,7 +169,11 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
     return closed.slice();
   }
 
-  return { prepare, conclude, close };
+  return { prepare, conclude, unfinished, close };
+}
+
+function inMemory(options: AggregatorOptions): ResumedAggregatorOptions {
+  return { ...options, prepare: (device, report, wrapped) => prepareReport(options, { device, report }, wrapped) };
 }
 
 /** Opens a server's half of a report and makes its one query; the same half again gives the same. */

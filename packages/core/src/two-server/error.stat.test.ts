@@ -10,17 +10,17 @@ import {
   verify,
   wrap,
 } from "../../test/two-server.ts";
+import { join } from "../bytes.ts";
 import type { Estimate } from "../estimate/index.ts";
 import { type DiscreteGaussian, discreteGaussianVariance } from "../privacy/discrete-gaussian.ts";
 import { createRandomizedResponse, respond } from "../privacy/randomized-response.ts";
 import { type Randomness, withBufferedRandomness } from "../randomness/index.ts";
-import { join } from "../statistic/concatenation.ts";
-import { bucketOf, histogramMechanism } from "../statistic/histogram.ts";
-import { respondHistogram } from "../statistic/histogram-answer.ts";
+import { MISSING_SHARE, type OpenedShare, type ServerRole } from "../sharing/shared-bit.ts";
+import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
+import { respondHistogram } from "../statistic/histogram/answer.ts";
+import { bucketOf, histogramMechanism } from "../statistic/histogram/histogram.ts";
+import type { TwoServerStatistic } from "../statistic/two-server.ts";
 import { addAggregateShares, createAggregateShare } from "./aggregate-share.ts";
-import { createTwoServerStatistic } from "./create-statistic.ts";
-import { MISSING_SHARE, type OpenedShare, type ServerRole } from "./shared-bit.ts";
-import type { TwoServerStatistic } from "./statistic.ts";
 
 /** The errors of all estimates of one kind. Unseeded: the limits of each are left once in 10⁸ runs. */
 interface Errors {
@@ -32,13 +32,16 @@ interface Errors {
 /** 10⁻⁸ for a normal figure, on both sides together. */
 const NORMAL_ALARM = 5.731;
 
-/** What a sum of squares of so many normal errors is between, in units of their variance (Wilson and Hilferty's approximation). */
+/**
+ * The range of a sum of squares of this number of normal errors, in units of their variance (Wilson and Hilferty's
+ * approximation).
+ */
 function squaresBetween(runs: number): [number, number] {
   const limit = (z: number): number => runs * (1 - 2 / (9 * runs) + z * Math.sqrt(2 / (9 * runs))) ** 3;
   return [limit(-NORMAL_ALARM), limit(NORMAL_ALARM)];
 }
 
-/** Estimates of so many runs: unbiased, and as far off as their standard error says. */
+/** Estimates of several runs: unbiased, and as far off as their standard error says. */
 function expectErrors(truth: readonly number[], runs: readonly (readonly Estimate[])[]): void {
   const errors = truth.map((): Errors => ({ sum: 0, squares: 0, stated: 0 }));
   for (const run of runs) {
@@ -214,7 +217,7 @@ describe("with ElGamal and HPKE, from events to estimates, at noise too small to
   });
   const histogram = { statistic: "histogram", ticks: 1, eventsPerTick: 9, edges: [0, 1, 2] } as const;
   const EVENTS = [0, 1, 1, 4];
-  /** The bits of a device with so many events. */
+  /** The bits of a device with this number of events. */
   const bitsOf = (statistic: TwoServerStatistic, number: number): Uint8Array =>
     reportOf(statistic, deviceNumber(number), (recorder) => {
       for (let i = 0; i < (EVENTS[number] as number); i++) recorder.record();

@@ -17,6 +17,7 @@ import {
   type WrappedReport,
   wrap,
 } from "../../test/two-server.ts";
+import { join, split } from "../bytes.ts";
 import { embed } from "../encryption/elgamal/embedding.ts";
 import {
   BASE,
@@ -26,15 +27,14 @@ import {
   randomScalar,
   STAND_IN,
 } from "../encryption/elgamal/ristretto.ts";
-import { join, split } from "../statistic/concatenation.ts";
-import { createTwoServerStatistic } from "./create-statistic.ts";
-import { createSharedBits, type OpenedShare, type ServerRole, sharingContext } from "./shared-bit.ts";
+import { createSharedBits, type OpenedShare, type ServerRole, sharingContext } from "../sharing/shared-bit.ts";
+import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
 import { isValidReport, prepareHalf } from "./verification.ts";
 import { WRAPPING_BYTES } from "./wrapping.ts";
 
 /**
- * Reports that no honest device sends. Both servers must refuse them and count "no event" in their place, which shows in sums without noise:
- * at σ = 0.05 it is 0 but for a chance of 10⁻⁸⁶.
+ * Reports that no honest device sends. Both servers must refuse them and count "no event" in their place, which shows
+ * in sums without noise: at σ = 0.05 it is 0 but for a chance of 10⁻⁸⁶.
  */
 const STATISTICS = [
   createTwoServerStatistic({ statistic: "occurrence", noise: "servers", ticks: 1, sigmas: [0.05, 0.05] }),

@@ -1,13 +1,33 @@
+/**
+ * The work of leader and helper, of whom neither sees an answer: they open their halves of a report, verify them
+ * together, add up shares, and publish them for an analyst to assemble. The sharing itself is in `sharing`, what is
+ * shared in `statistic`. May import everything but `plan` and `device`. Start reading at `aggregator.ts`.
+ */
+export {
+  encodeSignedShare,
+  encodeWindowShare,
+  parseSignedShare,
+  parseWindowShare,
+  type SignedShare,
+  type WindowShare,
+} from "../message/window-share.ts";
+export { createPrio3Count, prio3Count } from "../sharing/create-prio3-count.ts";
+export type { Prio3Count, VerifyState } from "../sharing/prio3-count.ts";
+export { type ServerRole, sharingContext, type TaskWindow } from "../sharing/shared-bit.ts";
+export { createTwoServerStatistic } from "../statistic/create-two-server.ts";
+export type { NoiseSource, ServerNoiseSpec, TwoServerSpec } from "../statistic/spec.ts";
+export { answersIn, serverNoiseIn, type TwoServerStatistic } from "../statistic/two-server.ts";
 export { type AggregateShare, addAggregateShares, createAggregateShare } from "./aggregate-share.ts";
 export {
   type Aggregator,
   type AggregatorOptions,
   createAggregator,
   issueShareKeys,
+  type KnownReport,
   prepareReport,
+  type ResumedAggregatorOptions,
 } from "./aggregator.ts";
-export { createPrio3Count, prio3Count } from "./create-prio3-count.ts";
-export { createTwoServerStatistic } from "./create-statistic.ts";
+export { assembleRelease } from "./assemble-release.ts";
 export {
   decodeShareKeys,
   decodeTwoServerReport,
@@ -18,21 +38,8 @@ export {
   type TwoServerReport,
   twoServerReportBytes,
 } from "./messages.ts";
-export type { Prio3Count, VerifyState } from "./prio3-count.ts";
-export { type ServerRole, sharingContext, type TaskWindow } from "./shared-bit.ts";
-export type { NoiseSource, ServerNoiseSpec, TwoServerSpec } from "./spec.ts";
-export { answersIn, serverNoiseIn, type TwoServerStatistic } from "./statistic.ts";
 export { halfBytes, type TwoServerLayout, type TwoServerPart, twoServerLayoutOf } from "./task-layout.ts";
 export { isValidReport, type PreparedHalf, verifierBytes } from "./verification.ts";
-export {
-  assembleRelease,
-  encodeSignedShare,
-  encodeWindowShare,
-  parseSignedShare,
-  parseWindowShare,
-  type SignedShare,
-  type WindowShare,
-} from "./window-share.ts";
 export {
   deriveWrappingKeys,
   type HalfBinding,

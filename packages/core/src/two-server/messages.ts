@@ -1,7 +1,8 @@
+import { isSameBytes } from "../bytes.ts";
 import { LetheError } from "../error.ts";
 import { HASH_BYTES } from "../message/manifest.ts";
 import { bytesOfParts, decodeParts, encodeParts } from "../message/parts.ts";
-import { KEYS, type ServerRole } from "./shared-bit.ts";
+import { KEYS, type ServerRole } from "../sharing/shared-bit.ts";
 import { halfBytes, type TwoServerStatistics } from "./task-layout.ts";
 import { REPORT_ID_BYTES, WRAPPING_BYTES, WRAPPING_KEY_BYTES } from "./wrapping.ts";
 
@@ -23,10 +24,12 @@ export function encodeShareKeys({ shareKeys, wrappingKey }: ShareKeys): Uint8Arr
   return encodeParts(SHARE_KEYS, new Uint8Array(), [shareKeys, wrappingKey]);
 }
 
+/** How many bytes that has. */
 export function shareKeysBytes(role: ServerRole): number {
   return bytesOfParts(SHARE_KEYS, keyLengths(role));
 }
 
+/** Its inverse; anything else is a `bad-encoding` error. */
 export function decodeShareKeys(role: ServerRole, bytes: Uint8Array): ShareKeys {
   const [shareKeys, wrappingKey] = decodeParts(SHARE_KEYS, keyLengths(role), bytes).parts as [Uint8Array, Uint8Array];
   return { shareKeys, wrappingKey };
@@ -34,9 +37,12 @@ export function decodeShareKeys(role: ServerRole, bytes: Uint8Array): ShareKeys 
 
 const REPORT = { what: "a report for two servers", kind: 0x54, preamble: HASH_BYTES } as const;
 
-/** What a device sends to the leader: for the manifest with this hash, the report's id and each server's wrapped half. */
+/**
+ * What a device sends to the leader: for the manifest with this hash, the report's id and each server's wrapped half.
+ */
 export interface TwoServerReport extends Readonly<Record<ServerRole, Uint8Array>> {
-  readonly report: Uint8Array;
+  /** Random bytes, made when the report is sealed. */
+  readonly reportId: Uint8Array;
 }
 
 const reportLengths = (layout: TwoServerStatistics): number[] => [
@@ -47,14 +53,15 @@ const reportLengths = (layout: TwoServerStatistics): number[] => [
 
 /** Every report of a task of two servers has this many bytes. */
 export function twoServerReportBytes(layout: TwoServerStatistics): number {
-  return reportLengths(layout).reduce((sum, length) => sum + length, 2 + HASH_BYTES);
+  return bytesOfParts(REPORT, reportLengths(layout));
 }
 
+/** What a device sends. */
 export function encodeTwoServerReport(
   manifestHash: Uint8Array,
-  { report, leader, helper }: TwoServerReport,
+  { reportId, leader, helper }: TwoServerReport,
 ): Uint8Array {
-  return encodeParts(REPORT, manifestHash, [report, leader, helper]);
+  return encodeParts(REPORT, manifestHash, [reportId, leader, helper]);
 }
 
 /** Only what everybody can see is checked: size, version, kind, manifest. */
@@ -64,9 +71,9 @@ export function decodeTwoServerReport(
   bytes: Uint8Array,
 ): TwoServerReport {
   const { preamble, parts } = decodeParts(REPORT, reportLengths(layout), bytes);
-  if (preamble.some((byte, i) => byte !== manifestHash[i])) {
+  if (!isSameBytes(preamble, manifestHash)) {
     throw new LetheError("bad-encoding", "this report was made for another manifest");
   }
-  const [report, leader, helper] = parts as [Uint8Array, Uint8Array, Uint8Array];
-  return { report, leader, helper };
+  const [reportId, leader, helper] = parts as [Uint8Array, Uint8Array, Uint8Array];
+  return { reportId, leader, helper };
 }

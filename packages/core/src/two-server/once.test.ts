@@ -16,13 +16,13 @@ import {
   WINDOW,
   wrap,
 } from "../../test/two-server.ts";
-import { split } from "../statistic/concatenation.ts";
+import { split } from "../bytes.ts";
+import { createKeccak } from "../sharing/keccak.ts";
+import { type OpenedShare, type ServerRole, sharingContext } from "../sharing/shared-bit.ts";
+import { beginStream } from "../sharing/xof.ts";
+import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
 import { addAggregateShares } from "./aggregate-share.ts";
-import { createTwoServerStatistic } from "./create-statistic.ts";
-import { createKeccak } from "./keccak.ts";
-import { type OpenedShare, type ServerRole, sharingContext } from "./shared-bit.ts";
 import { prepareHalf } from "./verification.ts";
-import { beginStream } from "./xof.ts";
 
 const CTX = sharingContext(WINDOW);
 const occurrence = createTwoServerStatistic({ statistic: "occurrence", noise: "servers", ticks: 1, sigmas: [0.05] });

@@ -11,11 +11,11 @@ import {
   verify,
   WINDOW,
 } from "../../test/two-server.ts";
-import { split } from "../statistic/concatenation.ts";
-import { bucketOf } from "../statistic/histogram.ts";
+import { split } from "../bytes.ts";
+import { createSharedBits, sharingContext } from "../sharing/shared-bit.ts";
+import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
+import { bucketOf } from "../statistic/histogram/histogram.ts";
 import type { Recorder } from "../statistic/recorder.ts";
-import { createTwoServerStatistic } from "./create-statistic.ts";
-import { createSharedBits, sharingContext } from "./shared-bit.ts";
 
 const POINTS = 4;
 const HEADER = 10;
@@ -103,7 +103,8 @@ describe("stored bytes", () => {
         }
       }
     }
-    // Eight changes make an odd number or one above the prime; of the other 376 three in four are refused, with standard deviation 8.4:
+    // Eight changes make an odd number or one above the prime; of the other 376 three in four are refused, with
+    // standard deviation 8.4:
     // 290 in all, and 250 or fewer less than once in 10⁶.
     expect(refused).toBeGreaterThan(250);
     expect(refused).toBeLessThan(384);

@@ -15,19 +15,21 @@ import {
   WINDOW,
   writeElement,
 } from "../../test/two-server.ts";
-import { join } from "../statistic/concatenation.ts";
-import { prio3Count } from "./create-prio3-count.ts";
-import { createTwoServerStatistic } from "./create-statistic.ts";
-import { createSharedBits, type ServerRole, sharingContext } from "./shared-bit.ts";
+import { join } from "../bytes.ts";
+import { prio3Count } from "../sharing/create-prio3-count.ts";
+import { createSharedBits, type ServerRole, sharingContext } from "../sharing/shared-bit.ts";
+import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
 import { prepareHalf } from "./verification.ts";
 
 /**
- * What one server opens is uniform, whatever the device answers: the leader six elements of the field, of which there are 2⁶⁴ − 2³² + 1, so that
- * bits and bytes are uniform but for 2⁻³²; the helper 32 bytes. Unseeded: every figure alarms falsely once in 10⁸, all of them together
- * about once in 10⁶ runs.
+ * The shares that one server opens are uniform, whatever the device answers: the leader six elements of the field, of
+ * which there are 2⁶⁴ − 2³² + 1, so that bits and bytes are uniform but for 2⁻³²; the helper 32 bytes. Unseeded: every
+ * figure alarms falsely once in 10⁸, all of them together about once in 10⁶ runs.
  */
 const SAMPLES = 400;
-/** So many go the whole way through a device; the rest are shared and opened, which takes a quarter of the time. */
+/**
+ * This number goes the whole way through a device; the rest are shared and opened, which takes a quarter of the time.
+ */
 const METRICS = 50;
 
 type Shares = Readonly<Record<ServerRole, readonly Uint8Array[]>>;
@@ -99,7 +101,9 @@ function onesOf(shares: readonly Uint8Array[]): number[] {
   );
 }
 
-/** In standard deviations; bytes that stay equal to their mean do not correlate with anything, but then χ² sees them. */
+/**
+ * In standard deviations; bytes that stay equal to their mean do not correlate with anything, but then χ² sees them.
+ */
 function correlation(shares: readonly Uint8Array[], lag: number): number {
   const bytes = shares.flatMap((share) => Array.from(share, (byte) => byte - 127.5));
   let sum = 0;

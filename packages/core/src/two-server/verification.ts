@@ -1,9 +1,9 @@
+import { join } from "../bytes.ts";
 import { LetheError, requireLength } from "../error.ts";
-import { join } from "../statistic/concatenation.ts";
-import { prio3Count } from "./create-prio3-count.ts";
-import { add, ELEMENT_BYTES, type Elements, isEqual, read, WORDS, write } from "./field64.ts";
-import { AGGREGATOR, MISSING_SHARE, type OpenedShare, type ServerRole } from "./shared-bit.ts";
-import type { TwoServerStatistic } from "./statistic.ts";
+import { prio3Count } from "../sharing/create-prio3-count.ts";
+import { add, ELEMENT_BYTES, type Elements, isEqual, read, WORDS, write } from "../sharing/field64.ts";
+import { AGGREGATOR, MISSING_SHARE, type OpenedShare, type ServerRole } from "../sharing/shared-bit.ts";
+import type { TwoServerStatistic } from "../statistic/two-server.ts";
 
 /** What is the same for all reports of a window at a server. */
 export interface VerifyContext {
@@ -37,9 +37,10 @@ function statisticVerifierBytes({ answerOf, isOneHot }: Layout): number {
 }
 
 /**
- * The one query that a server ever makes of a report's sharings: two at different points would tell the bits (docs/threat-model.md). So all bits are
- * queried at one point, which the report's id decides: whoever copies a device's bit over another gets it queried at the same point again.
- * `opened` has the shares of all statistics' bits, one after another.
+ * The one query that a server ever makes of a report's sharings: two at different points would tell the bits
+ * (docs/threat-model.md). So all bits are queried at one point, which the report's id decides: an intruder who copies a
+ * device's bit over another gets it queried at the same point again. `opened` has the shares of all statistics' bits,
+ * one after another.
  */
 export function prepareHalf(
   statistics: readonly Layout[],
@@ -77,7 +78,7 @@ interface QueriedShare {
   readonly intact: boolean;
 }
 
-/** A share that is none, because an element of it is not below the modulus, is told like one that could not be opened. */
+/** A share with an element that is not below the modulus is treated like one that could not be opened. */
 function query({ role, verifyKey, ctx }: VerifyContext, nonce: Uint8Array, opened: OpenedShare): QueriedShare {
   const init = (share: Uint8Array): Omit<QueriedShare, "intact"> => {
     const { state, verifierShare } = prio3Count.verifyInit(
@@ -103,7 +104,10 @@ const NO_MESSAGE = new Uint8Array();
 
 const ONE = Uint32Array.of(1, 0);
 
-/** Whether every shared value is a bit, and exactly one of them 1 where that is asked. All are looked at, whichever fails. Both servers find the same. */
+/**
+ * Whether every shared value is a bit, and exactly one of them 1 where that is asked. All are looked at, whichever
+ * fails. Both servers find the same.
+ */
 export function isValidReport(statistics: readonly Layout[], leader: Uint8Array, helper: Uint8Array): boolean {
   for (const verifier of [leader, helper]) requireLength("a verifier", verifier, verifierBytes(statistics));
   let valid = leader.at(-1) === 1 && helper.at(-1) === 1;

@@ -1,8 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { random, randomBytes } from "../../test/two-server.ts";
 import { encodeManifest, manifestHash, parseManifest, parseTask } from "../message/index.ts";
+import {
+  encodeSignedShare,
+  encodeWindowShare,
+  parseSignedShare,
+  parseWindowShare,
+  type WindowShare,
+} from "../message/window-share.ts";
 import { planTask } from "../plan/index.ts";
 import { createAggregateShare } from "./aggregate-share.ts";
+import { assembleRelease } from "./assemble-release.ts";
 import {
   decodeShareKeys,
   decodeTwoServerReport,
@@ -11,14 +19,6 @@ import {
   twoServerReportBytes,
 } from "./messages.ts";
 import { halfBytes, twoServerLayoutOf } from "./task-layout.ts";
-import {
-  assembleRelease,
-  encodeSignedShare,
-  encodeWindowShare,
-  parseSignedShare,
-  parseWindowShare,
-  type WindowShare,
-} from "./window-share.ts";
 import { WRAPPING_BYTES } from "./wrapping.ts";
 
 const TASK = parseTask(
@@ -53,7 +53,9 @@ const known = { manifest, hash: manifestHash(text), layout: twoServerLayoutOf(ma
 const received = 100;
 const cost = planTask({ task: manifest, devices: received, missing: 0, delta: 1e-6, windows: 1 });
 
-/** Shares of these sums, which are those of the statistics in the order of the layout: told, counted, average, times. */
+/**
+ * Shares of these sums, which are those of the statistics in the order of the layout: told, counted, average, times.
+ */
 function sharesOf(sums: readonly number[]): { leader: WindowShare; helper: WindowShare } {
   const mask = Array.from({ length: sums.length }, () => randomBytes(4).reduce((value, byte) => 256 * value + byte, 0));
   const shareOf = (values: readonly number[]): Uint8Array => {
@@ -175,10 +177,10 @@ describe("messages", () => {
       random(bytes);
       return bytes;
     };
-    const report = { report: randomBytes(16), leader: half("leader"), helper: half("helper") };
+    const report = { reportId: randomBytes(16), leader: half("leader"), helper: half("helper") };
     const bytes = encodeTwoServerReport(known.hash, report);
     expect(bytes.length).toBe(twoServerReportBytes(known.layout));
-    // Two occurrences, four bits of the mean and three of the histogram; 160 bytes a bit.
+    // Two occurrences, four bits of the mean and three of the histogram; 160 bytes per bit.
     expect(bytes.length).toBe(2 + 32 + 16 + 9 * (96 + 64) + 2 * 48);
     expect(decodeTwoServerReport(known.layout, known.hash, bytes)).toEqual(report);
     expect(() => decodeTwoServerReport(known.layout, new Uint8Array(32), bytes)).toThrow("another manifest");

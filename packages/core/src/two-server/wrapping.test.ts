@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { ROLES, random, randomBytes } from "../../test/two-server.ts";
 import { secret } from "../encryption/index.ts";
-import { splitSharedBits } from "./shared-bit.ts";
+import { splitSharedBits } from "../sharing/shared-bit.ts";
 import { deriveWrappingKeys, type HalfBinding, unwrapHalf, WRAPPING_BYTES, wrapReport } from "./wrapping.ts";
 
 const windowSecret = secret(new Uint8Array(32).fill(0xab));

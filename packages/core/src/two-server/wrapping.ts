@@ -1,10 +1,10 @@
 import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, EncapError, HkdfSha256, HpkeError } from "@hpke/core";
+import { join } from "../bytes.ts";
 import { type Secret, secret } from "../encryption/secret.ts";
 import { LetheError, requireLength } from "../error.ts";
 import type { Randomness } from "../randomness/index.ts";
-import { join } from "../statistic/concatenation.ts";
+import { type ServerRole, splitSharedBits } from "../sharing/shared-bit.ts";
 import { asciiBytes, lengthPrefixed, xof } from "../xof.ts";
-import { type ServerRole, splitSharedBits } from "./shared-bit.ts";
 
 /** What a half of a report belongs to: under anything else it cannot be unwrapped. */
 export interface HalfBinding {
@@ -12,14 +12,16 @@ export interface HalfBinding {
   readonly window: number;
   /** The device's 16 bytes of this window. */
   readonly device: Uint8Array;
-  /** Random bytes, made when the report is sealed. */
+  /** The id of the report: random bytes, made when it is sealed. */
   readonly report: Uint8Array;
   readonly role: ServerRole;
 }
 
 /** HPKE (RFC 9180) in base mode: X25519, HKDF-SHA256 and AES-128-GCM, as DAP has it. */
 const suite = new CipherSuite({ kem: new DhkemX25519HkdfSha256(), kdf: new HkdfSha256(), aead: new Aes128Gcm() });
+/** The length of a report's id. */
 export const REPORT_ID_BYTES = 16;
+/** The length of a public key for wrapping. */
 export const WRAPPING_KEY_BYTES = 32;
 const TAG_BYTES = 16;
 /** What a half's encryption draws. */
@@ -38,6 +40,7 @@ export interface WrappingKeys {
   readonly privateKey: Secret<object>;
 }
 
+/** A server's wrapping keys for a window, from the window's secret: always the same. */
 export async function deriveWrappingKeys(
   windowSecret: Secret<Uint8Array>,
   { task, window, role }: Pick<HalfBinding, "task" | "window" | "role">,
@@ -73,7 +76,10 @@ export async function wrapReport(
   return { leader: await wrap("leader"), helper: await wrap("helper") };
 }
 
-/** The whole half, wrapped for one server: whoever passes it on can neither alter it nor use it for anything else. */
+/**
+ * The whole half, wrapped for one server: the leader, who passes it on, can neither alter it nor use it for anything
+ * else.
+ */
 async function wrapHalf(
   publicKey: Uint8Array,
   binding: HalfBinding,
@@ -131,7 +137,7 @@ function boundTo({ task, window, device, report, role }: HalfBinding): Uint8Arra
   return join(lengthPrefixed([asciiBytes(task), asciiBytes(String(window)), device, report, asciiBytes(role)]));
 }
 
-/** A copy in a buffer of its own, which is what the library takes. */
+/** A copy in a separate buffer, which is what the library takes. */
 function exact(bytes: Uint8Array): ArrayBuffer {
   return bytes.slice().buffer as ArrayBuffer;
 }

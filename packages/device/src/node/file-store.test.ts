@@ -200,7 +200,8 @@ describe("of two processes", () => {
     expect(namesIn(folder)).toEqual([]);
   });
 
-  it("one that waits gives up at once when it is told to", async () => {
+  // Again, because a busy machine may take half a second for anything.
+  it("one that waits gives up at once when its signal is aborted", { retry: 5 }, async () => {
     const folder = temporaryFolder();
     await lockedStore(folder);
     const abort = new AbortController();
@@ -237,8 +238,9 @@ describe("what cannot be done is a bad store, and the message names the path:", 
   };
 
   it.each([
-    ["a file in place of the folder", "file", /remove that/, "EEXIST"],
-    ["a file on the way to it", "file/store", /remove that/, "ENOTDIR"],
+    ["a file instead of the folder", "file", /remove that/, "EEXIST"],
+    // Node 20 and 22 say the first, 24 the second.
+    ["a file on the way to it", "file/store", /remove that/, expect.stringMatching(/^(ENOTDIR|EEXIST)$/)],
   ])("%s", async (_what, name, advice, cause) => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "file"), "");
@@ -265,7 +267,7 @@ describe("what cannot be done is a bad store, and the message names the path:", 
     for (const refused of all()) expect(await refused).toEqual(badStore(folder, /remove that/, "ENOTDIR"));
   });
 
-  it("a folder in place of the record, or of the unfinished one", async () => {
+  it("a folder instead of the record, or of the unfinished one", async () => {
     const folder = temporaryFolder();
     const store = await lockedStore(folder);
     const record = join(folder, "record");
@@ -318,7 +320,7 @@ describe("what cannot be done is a bad store, and the message names the path:", 
   });
 });
 
-it("a caller's mistakes are told as such", async () => {
+it("a caller's mistakes are thrown as such", async () => {
   expect(() => fileStore("")).toThrow(TypeError);
   const store = await lockedStore(temporaryFolder());
   await expect(store.save(new Uint8Array(64 * 2 ** 20 + 1), { durable: false })).rejects.toThrow(RangeError);

@@ -1,48 +1,43 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LetheError } from "@lethe/core/error";
+import { type HeldLock, type Lock, removeUnfinished, replaceFile, syncFolder, takeLock } from "@lethe/files";
 import type { Store } from "../store/store.ts";
-import { takeLock } from "./lock-file.ts";
 import { endWithdrawal, isWithdrawn, type Ticket, takeTicket, withdraw } from "./withdrawal.ts";
 
 const RETRY_MILLISECONDS = 1_000;
-const WIPE_MILLISECONDS = 50;
+const QUICK_RETRY_MILLISECONDS = 50;
 const MOST_WAIT_MILLISECONDS = 30_000;
+/**
+ * How often the lock must be found held before that is reported: by a process that runs, which may be about to end; and
+ * by one that was killed, for 30 s, as a busy machine may take seconds to end it.
+ */
+const LOOKS = { running: 5, ending: MOST_WAIT_MILLISECONDS / QUICK_RETRY_MILLISECONDS };
 /** Far above any record, far below what would exhaust the memory of a program that merely wants to count. */
 const LARGEST_RECORD = 64 * 2 ** 20;
 
 /**
- * Keeps the record in a folder of its own, which is made if it is not there: `record`, exactly its bytes, beside `lock`. Only
- * the user may read them. One process writes at a time; the others wait, and take over within a second or so of its end.
- * `wipe` ends all of them, within a second or so.
+ * Keeps the record in a folder that holds nothing else and is created if it is missing: `record`, exactly its bytes,
+ * beside `lock`. Only the user may read them. One process writes at a time; the others wait, and take over within a
+ * second or so of its end. `wipe` ends all of them, within a second or so.
  *
- * All or nothing: a new record is written beside the old one and renamed over it. File systems and disks keep the blocks of
- * the old one for as long as they please, so nothing is gained by overwriting it: versions must be indistinguishable anyway.
+ * All or nothing: a new record is written beside the old one and renamed over it. File systems and disks keep the
+ * blocks of the old one for as long as they please, so nothing is gained by overwriting it: versions must be
+ * indistinguishable anyway.
  *
- * Everything happens before `save` returns. A program that exits gives no time for more, calls are in order by themselves, and
- * the price, one wait for the disk per tick, is small.
+ * Everything happens before `save` returns. A program that exits gives no time for more, calls are in order by
+ * themselves, and the price, one wait for the disk per tick, is small.
  */
 export function fileStore(folder: string): Store {
-  if (folder === "") throw new TypeError("the folder of a file store has no name");
+  if (folder === "") throw new TypeError("`folder` must not be empty");
   // Where it is now, even if the program changes its working folder later.
   const files = filesIn(resolve(folder));
   let isLocked = false;
   return {
-    lock: async (signal, onWithdrawn) => {
-      const release = await lock(files, signal, onWithdrawn);
+    reportsHolder: true,
+    lock: async (signal, onWithdrawn, onProblem) => {
+      const release = await lock(files, signal, onWithdrawn, onProblem);
       isLocked = release !== undefined;
       return (
         release &&
@@ -54,8 +49,9 @@ export function fileStore(folder: string): Store {
     },
     load: async () => explained(files, "read", () => load(files)),
     save: async (record, { durable }) => {
-      if (record.length > LARGEST_RECORD) throw new RangeError(`a record has at most ${LARGEST_RECORD} bytes`);
-      explained(files, "written", () => save(files, record, durable));
+      if (record.length > LARGEST_RECORD)
+        throw new RangeError(`a record must have at most ${LARGEST_RECORD} bytes, got ${record.length}`);
+      explained(files, "written", () => replaceFile(files.record, record, { durable }));
     },
     wipe: async () => (isLocked ? explained(files, "wiped", () => removeRecord(files)) : wipeAfterOthers(files)),
     close: async () => {},
@@ -65,42 +61,51 @@ export function fileStore(folder: string): Store {
 interface Files {
   readonly folder: string;
   readonly record: string;
-  /** Only the writer makes it, so one name does, and what a killed one left is found. */
-  readonly unfinished: string;
   readonly lock: string;
 }
 
 function filesIn(folder: string): Files {
-  const record = join(folder, "record");
-  return { folder, record, unfinished: `${record}.new`, lock: join(folder, "lock") };
+  return { folder, record: join(folder, "record"), lock: join(folder, "lock") };
 }
 
 type OnWithdrawn = Parameters<Store["lock"]>[1];
+type OnProblem = Parameters<Store["lock"]>[2];
 
-/** Also undefined if consent is withdrawn while this waits. */
+/** Also undefined if consent is withdrawn while this waits. Reports once which process it waits for. */
 async function lock(
   files: Files,
   signal: AbortSignal,
   onWithdrawn: OnWithdrawn,
+  onProblem: OnProblem,
 ): Promise<(() => Promise<void>) | undefined> {
   let ticket: Ticket | undefined;
+  let isReported = false;
   try {
-    while (!signal.aborted) {
-      const release = explained(files, "locked", () => tryLock(files));
+    for (let looks = 1; !signal.aborted; looks++) {
+      const taken = explained(files, "locked", () => tryLock(files));
       if (ticket?.isValid() === false) {
-        release?.();
+        if ("release" in taken) taken.release();
         void onWithdrawn?.();
         return undefined;
       }
-      if (release) return hold(files, release, onWithdrawn);
+      if ("release" in taken) return hold(files, taken.release, onWithdrawn);
       ticket ??= explained(files, "locked", () => takeTicket(files.folder));
+      if (!isReported && looks >= (taken.isEnding ? LOOKS.ending : LOOKS.running)) {
+        isReported = true;
+        onProblem?.(heldBy(taken.heldBy, files));
+      }
       // Without a reference: a program that has nothing left but to wait for another may end.
-      await sleep(RETRY_MILLISECONDS, undefined, { ref: false, signal }).catch(() => undefined);
+      const wait = isReported ? RETRY_MILLISECONDS : QUICK_RETRY_MILLISECONDS;
+      await sleep(wait, undefined, { ref: false, signal }).catch(() => undefined);
     }
     return undefined;
   } finally {
     ticket?.remove();
   }
+}
+
+function heldBy(owner: string, { folder }: Files): LetheError {
+  return new LetheError("bad-store", `${owner} writes to ${folder}: events are dropped here until it ends`);
 }
 
 /** Looks for a withdrawal until the lock is released. Completes an earlier withdrawal whose process was killed. */
@@ -124,9 +129,9 @@ function hold(files: Files, release: () => void, onWithdrawn: OnWithdrawn): () =
 }
 
 /**
- * Removes the record at once. Then waits for the process that writes, which sees that consent is withdrawn and ends, and
- * removes what that process wrote meanwhile. Throws if the process has not ended after 30 s: it is stopped, or runs an earlier
- * version.
+ * Removes the record at once. Then waits for the process that writes, which sees that consent is withdrawn and ends,
+ * and removes what that process wrote meanwhile. Throws if the process has not ended after 30 s: it is stopped, or runs
+ * an earlier version.
  */
 async function wipeAfterOthers(files: Files): Promise<void> {
   const { folder, lock: path } = files;
@@ -135,30 +140,30 @@ async function wipeAfterOthers(files: Files): Promise<void> {
     withdraw(folder);
     rmSync(files.record, { force: true });
   });
-  for (let left = MOST_WAIT_MILLISECONDS; isWithdrawn(folder); left -= WIPE_MILLISECONDS) {
-    const release = explained(files, "wiped", () => tryLock(files));
-    if (release) {
+  for (let left = MOST_WAIT_MILLISECONDS; isWithdrawn(folder); left -= QUICK_RETRY_MILLISECONDS) {
+    const taken = explained(files, "wiped", () => tryLock(files));
+    if ("release" in taken) {
       explained(files, "wiped", () => removeRecord(files));
-      return explained(files, "unlocked", release);
+      return explained(files, "unlocked", taken.release);
     }
     if (left <= 0) {
       throw new LetheError("bad-store", `${path} is still held: end the process that writes there, and withdraw again`);
     }
-    await sleep(WIPE_MILLISECONDS);
+    await sleep(QUICK_RETRY_MILLISECONDS);
   }
 }
 
-function tryLock({ folder, lock: path, unfinished }: Files): (() => void) | undefined {
+function tryLock({ folder, lock: path, record }: Files): Lock | HeldLock {
   makeFolder(folder);
   const taken = takeLock(path);
-  if ("heldBy" in taken) return undefined;
+  if ("heldBy" in taken) return taken;
   try {
-    rmSync(unfinished, { force: true });
+    removeUnfinished(record);
   } catch (error) {
     taken.release();
     throw error;
   }
-  return taken.release;
+  return taken;
 }
 
 /** With those above it. Not by `recursive: true`: where nothing can be made, as in /proc, Node would try forever. */
@@ -181,8 +186,8 @@ function load({ folder, record }: Files): Uint8Array | undefined {
     statSync(folder);
     return undefined;
   }
-  // Looked at before it is opened: opening a pipe would wait for somebody to write.
-  if (!found.isFile()) throw notARecord(record, "is no regular file");
+  // Checked before it is opened: opening a pipe would wait for somebody to write.
+  if (!found.isFile()) throw notARecord(record, "is not a regular file");
   if (found.size > LARGEST_RECORD) throw notARecord(record, `has ${found.size} bytes, more than any record`);
   return new Uint8Array(readFileSync(record));
 }
@@ -191,78 +196,27 @@ function notARecord(path: string, what: string): LetheError {
   return new LetheError("bad-store", `${path} ${what}: remove it, or use another folder`);
 }
 
-/**
- * Killed at any moment, the process leaves the old record or the new one; the new one, if this had returned.
- *
- * After a power failure, too, it is one of them as a whole. For that the file must be on disk before its new name is: file
- * systems are free to write the rename first (ext4 avoids it by default, others need not), and an empty record would take the
- * place of a good one. So the file is synced always; only `durable` also syncs the folder. Without, a power failure may bring
- * back an earlier record.
- */
-function save({ folder, record: path, unfinished }: Files, record: Uint8Array, durable: boolean): void {
-  try {
-    writeNew(unfinished, record);
-    renameSync(unfinished, path);
-  } catch (error) {
-    removeIfPossible(unfinished);
-    throw error;
-  }
-  if (durable) syncFolder(folder);
-}
-
-function writeNew(path: string, bytes: Uint8Array): void {
-  rmSync(path, { force: true });
-  const file = openSync(path, "wx", 0o600);
-  try {
-    // Unlike `writeSync`, which may write a part and say so, this writes everything or throws.
-    writeFileSync(file, bytes);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Half a record must not fill up a full disk. If it stays, the next save or the next lock removes it. */
-function removeIfPossible(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // What went wrong before is told.
-  }
-}
-
-/** On disk as well: who withdraws consent does not find the record again after a power failure. Called under the lock. */
-function removeRecord({ folder, record, unfinished }: Files): void {
+/** On disk as well: after a power failure, a record without consent must not come back. Called under the lock. */
+function removeRecord({ folder, record }: Files): void {
   rmSync(record, { force: true });
-  rmSync(unfinished, { force: true });
+  removeUnfinished(record);
   endWithdrawal(folder);
   syncFolder(folder);
 }
 
-function syncFolder(path: string): void {
-  // Windows cannot sync a folder; NTFS keeps a journal of names.
-  if (process.platform === "win32") return;
-  const folder = openSync(path, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
-}
-
 /** What the user of the program can do about it, by the system's name for it. */
 const ADVICE: Readonly<Record<string, string>> = {
-  EACCES: "it is not yours, or closed to you: give this user the right to write there, or use another folder",
-  EPERM: "it is not yours, or closed to you: give this user the right to write there, or use another folder",
+  EACCES: "this user may not write there: give this user the right to write there, or use another folder",
+  EPERM: "this user may not write there: give this user the right to write there, or use another folder",
   EROFS: "it is on a read-only file system: use another folder",
   ENOSPC: "the disk is full: make room",
   EDQUOT: "the disk quota is used up: make room",
   EFBIG: "the file would be larger than this process may write: raise its limit",
-  ENOENT: "it is gone, or cannot be made there: start again with a folder that stays",
-  ENOTDIR: "there is something on its path that is no folder: remove that, or use another folder",
-  EEXIST: "there is something on its path that is no folder: remove that, or use another folder",
-  EISDIR: "there is a folder in place of a file: remove that, or use another folder",
-  ERR_FS_EISDIR: "there is a folder in place of a file: remove that, or use another folder",
+  ENOENT: "it is gone, or cannot be created there: start again with a folder that stays",
+  ENOTDIR: "something on its path is not a folder: remove that, or use another folder",
+  EEXIST: "something on its path is not a folder: remove that, or use another folder",
+  EISDIR: "there is a folder where a file should be: remove that, or use another folder",
+  ERR_FS_EISDIR: "there is a folder where a file should be: remove that, or use another folder",
 };
 
 function explained<T>({ folder }: Files, done: string, act: () => T): T {

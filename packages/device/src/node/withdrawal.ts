@@ -5,9 +5,9 @@ import { join } from "node:path";
 /**
  * How a process signals the others that share its folder that consent is withdrawn: by empty files.
  *
- * `withdrawn` exists from the withdrawal until the record is removed under the lock. The process that writes looks for it
- * every second, and ends. A process that waits for the lock leaves a ticket, `waiting.…`; a withdrawal removes the ticket,
- * and the process ends when it misses it. A process that is killed leaves its ticket until the next withdrawal.
+ * `withdrawn` exists from the withdrawal until the record is removed under the lock. The process that writes looks for
+ * it every second, and ends. A process that waits for the lock leaves a ticket, `waiting.…`; a withdrawal removes the
+ * ticket, and the process ends when it misses it. A process that is killed leaves its ticket until the next withdrawal.
  */
 
 const TICKET = "waiting.";
@@ -28,6 +28,7 @@ export function endWithdrawal(folder: string): void {
   rmSync(join(folder, "withdrawn"), { force: true });
 }
 
+/** Of a process that waits for the lock. */
 export interface Ticket {
   /** False if consent was withdrawn since it was taken. */
   isValid(): boolean;

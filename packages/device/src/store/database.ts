@@ -2,11 +2,14 @@ import { LetheError } from "@lethe/core/device";
 
 const RECORDS = "records";
 
-/** The database `lethe` of the page's origin. It is opened when it is first needed, and again after the browser closed it. */
+/**
+ * The database `lethe` of the page's origin. It is opened when it is first needed, and again after the browser closed
+ * it.
+ */
 export interface Database {
   /**
-   * In a transaction of its own; at once, if the database is open. Calls that wait for that keep their order. Resolves with
-   * what `ask` returned when the transaction is complete.
+   * Runs `ask` in one transaction; at once, if the database is open. Calls that wait for that keep their order.
+   * Resolves with what `ask` returned when the transaction is complete.
    */
   perform<T>(
     mode: IDBTransactionMode,
@@ -21,6 +24,7 @@ export function fail(cause: unknown): never {
   throw new LetheError("bad-store", `IndexedDB cannot be used: ${cause}`, { cause });
 }
 
+/** Opens nothing yet. Whatever fails rejects with the code `bad-store`. */
 export function createDatabase(): Database {
   let opening: Promise<IDBDatabase> | undefined;
   let database: IDBDatabase | undefined;
@@ -55,7 +59,9 @@ export function createDatabase(): Database {
           const asked = ask(transaction.objectStore(RECORDS));
           transaction.oncomplete = () => resolve(asked);
           transaction.onabort = () => reject(transaction.error);
-          // Without it browsers ask the page first whether more follows: one that closes does not answer, and nothing is written.
+          // Without it, browsers first ask the page whether more follows. A page that closes does not answer, and
+          // nothing
+          // is written.
           transaction.commit();
         });
       return (database ? start(database) : open().then(start)).catch(fail);

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { bundle, chromiumPath, launch, type Site, servePage } from "../../test/browser.ts";
+import { bundle, chromiumPath, launch, PATIENCE_MS, type Site, servePage } from "../../test/browser.ts";
 import type {} from "../../test/browser-store.ts";
 
 /** The plain close of the harness may end the process before its handlers have run. */
@@ -30,6 +30,7 @@ describe.skipIf(!chromiumPath)("the store of browsers", () => {
 
   async function openTab(): Promise<Page> {
     const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(site.url);
     return page;
   }
@@ -143,7 +144,7 @@ describe.skipIf(!chromiumPath)("the store of browsers", () => {
           return [record?.length, record?.[0]];
         });
       // The two pages are two processes: the next may ask before what the first has sent is there.
-      await expect.poll(found, { timeout: 10_000 }).toEqual([300_000, round]);
+      await expect.poll(found, { timeout: 120_000 }).toEqual([300_000, round]);
     }
   });
 
@@ -167,7 +168,7 @@ describe.skipIf(!chromiumPath)("the store of browsers", () => {
       await tabs[i]?.close();
     }
     await Promise.all(emitted);
-    // An event that was never acknowledged goes to the next writer, in the end to whoever sent it.
+    // An event that was never acknowledged goes to the next writer, in the end to the tab that sent it.
     for (const page of tabs.slice(3)) {
       await isWriter(page);
       await closeAsPeopleDo(page);
@@ -196,7 +197,7 @@ describe.skipIf(!chromiumPath)("the store of browsers", () => {
     expect(await load(young)).toEqual([2]);
   });
 
-  it("a database that was deleted meanwhile is made anew", async () => {
+  it("a database that was deleted meanwhile is created again", async () => {
     const page = await openTab();
     await save(page, [1], false);
     const outcome = await page.evaluate(
@@ -232,7 +233,7 @@ describe.skipIf(!chromiumPath)("the store of browsers", () => {
     expect(codes).toEqual(["bad-store", "bad-store", "bad-store", "bad-store", "none"]);
   });
 
-  it("a full disk is told", async () => {
+  it("a full disk is reported", async () => {
     const page = await openTab();
     const devtools = await context.newCDPSession(page);
     await devtools.send("Storage.overrideQuotaForOrigin", { origin: new URL(site.url).origin, quotaSize: 1 });

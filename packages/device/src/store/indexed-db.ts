@@ -1,10 +1,12 @@
 import { decodeBase64url, encodeBase64url, join } from "@lethe/core/device";
 import { createDatabase, fail } from "./database.ts";
-import { peersOf, type TabPeers } from "./peers.ts";
 import type { Store } from "./store.ts";
+import { type ClosableTabs, tabsOf } from "./tabs.ts";
 import { decodeVersion, encodeVersion } from "./version.ts";
 
-/** Chromium makes a file of a value beyond 64 KiB, asks the page for its bytes, and gets none from one that has closed. */
+/**
+ * Chromium makes a file of a value beyond 64 KiB, asks the page for its bytes, and gets none from one that has closed.
+ */
 const PART_BYTES = 32_768;
 
 /** What is stored, as far as the next save must know it. */
@@ -20,33 +22,43 @@ interface Places {
 }
 
 /**
- * Keeps the record in the database `lethe` of the page's origin, under `name`. A save never touches the version before it: it
- * goes to the other of two slots, in parts, with a generation and a check. The newest complete version is loaded, so a
- * browser that stops half-way through a transaction destroys nothing. A durable save fills all places, one after the other:
- * then nothing older can be loaded any more.
+ * Keeps the record in the database `lethe` of the page's origin, under `name`. A save never touches the version before
+ * it: it goes to the other of two slots, in parts, with a generation and a check. The newest complete version is
+ * loaded, so a browser that stops half-way through a transaction destroys nothing. A durable save fills all places, one
+ * after the other: then nothing older can be loaded any more.
  *
- * A save with `leaving` goes to localStorage as well, at once. WebKit (WebKitGTK 2.50) keeps
- * nothing that a page puts into IndexedDB while it is closed or left; of a transaction with a deletion and puts, it keeps the
- * deletion alone. It keeps what localStorage got. This copy stays until the next save with `leaving` or `durable`, or
- * `wipe`: it may be as old as the visit. It is one more stored version among those that browsers keep on disk until they compact their files.
+ * A save with `leaving` goes to localStorage as well, at once. WebKit (WebKitGTK 2.50) keeps nothing that a page puts
+ * into IndexedDB while it is closed or left; of a transaction with a deletion and puts, it keeps the deletion alone. It
+ * keeps what localStorage got. This copy stays until the next save with `leaving` or `durable`, or `wipe`: it may be as
+ * old as the visit. It is one more stored version among those that browsers keep on disk until they compact their
+ * files.
  *
  * One tab writes at a time, by a Web Lock; the others hand it their events over a broadcast channel.
  *
  * `close` may follow a `save` at once: what is under way is completed.
  */
-export function indexedDbStore(name: string): Store & { readonly peers: TabPeers } {
+export function indexedDbStore(name: string): Store & { readonly tabs: ClosableTabs } {
   const scope = `lethe:${name}`;
-  /** Every tab that writes or waits holds this lock in shared mode: a tab that gets it alone knows that the others have ended. */
+  /**
+   * Every tab that writes or waits holds this lock in shared mode: a tab that gets it alone knows that the others have
+   * ended.
+   */
   const consent = `${scope} consent`;
-  /** A message means that consent is withdrawn. Never closed: an application may withdraw after it closed everything else. */
+  /**
+   * A message means that consent is withdrawn. Never closed: an application may withdraw after it closed everything
+   * else.
+   */
   const withdrawals = new BroadcastChannel(consent);
-  const peers = peersOf(scope);
+  const tabs = tabsOf(scope);
   const { perform, close } = createDatabase();
   /** Both undefined until somebody looked. */
   let looking: Promise<unknown> | undefined;
   let places: Places | undefined;
 
-  /** A part's key is the name, the slot, and where the part begins; in the old form without the slot. Numbers come before texts, texts before arrays. */
+  /**
+   * A part's key is the name, the slot, and where the part begins; in the old form without the slot. Numbers come
+   * before texts, texts before arrays.
+   */
   const old = () => IDBKeyRange.bound([name], [name, ""]);
   const partsOf = (slot: number) => IDBKeyRange.bound([name, `${slot}`, 0], [name, `${slot}`, []]);
 
@@ -69,7 +81,8 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
     const generations: [number, number] = [slots[0]?.generation ?? 0, slots[1]?.generation ?? 0];
     const local = locally((storage) => decodeVersion(decodeBase64url(scope, storage.getItem(scope) ?? "")));
     let version = slots[generations[0] > generations[1] ? 0 : 1] ?? { generation: 0, record: before };
-    // With the same generation, the database's is the later: of a page that began before what the last one left was here.
+    // With the same generation, the database's is the later: of a page that began before what the last one left was
+    // here.
     if (local && local.generation > version.generation) version = local;
     const { generation, record } = version;
     places = { generation, slots: generations, local: local?.generation ?? 0, hasOld: before.length > 0 };
@@ -123,7 +136,7 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
   }
 
   return {
-    peers,
+    tabs,
     lock: (signal, onWithdrawn) =>
       new Promise<(() => Promise<void>) | undefined>((resolve, reject) => {
         withdrawals.onmessage = onWithdrawn ?? null;
@@ -135,7 +148,7 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
             () =>
               new Promise<void>((release) => {
                 resolve(() => {
-                  peers.stop();
+                  tabs.stop();
                   release();
                   return held;
                 });
@@ -164,7 +177,7 @@ export function indexedDbStore(name: string): Store & { readonly peers: TabPeers
       }).catch(fail),
     close: async () => {
       withdrawals.onmessage = null;
-      peers.close();
+      tabs.close();
       await close();
     },
   };

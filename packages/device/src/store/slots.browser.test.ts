@@ -127,7 +127,7 @@ for (const { name, isInstalled, launch } of ENGINES) {
           lethe.records.saveOnLeaving(which);
         }, version);
         await leave();
-        await expect.poll(load, { timeout: 10_000 }).toBe(version);
+        await expect.poll(load, { timeout: 120_000 }).toBe(version);
       }
       await save(5);
       expect(await load()).toBe(5);

@@ -10,15 +10,18 @@ export interface Version {
 }
 
 /**
- * A check over all that follows; the generation and the record's length, 64 bits each; the record. The check is no secret: it shows that a
- * version is complete, not who wrote it.
+ * A check over all that follows; the generation and the record's length, 64 bits each; the record. The check is not
+ * secret: it shows that a version is complete, not who wrote it.
  */
 export function encodeVersion({ generation, record }: Version): Uint8Array {
   const content = join([new Uint8Array(Float64Array.of(generation, record.length).buffer), record]);
   return join([checkOf(content), content]);
 }
 
-/** Undefined for whatever is no complete version: cut off, written half-way, or put together of two. What a longer one left behind it does not matter. */
+/**
+ * Undefined unless the bytes begin with a complete version: not if it is cut off, written half-way, or mixed from two.
+ * Bytes that a longer version left behind it are ignored.
+ */
 export function decodeVersion(bytes: Uint8Array): Version | undefined {
   if (bytes.length < HEAD_BYTES) return undefined;
   const [generation, length] = new Float64Array(bytes.slice(CHECK_BYTES, HEAD_BYTES).buffer) as unknown as [

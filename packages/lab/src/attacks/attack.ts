@@ -1,34 +1,38 @@
 import { type Randomness, seededRandomnessForTests } from "@lethe/core/randomness";
 
+/** Whether it happened on a device. */
 export type Bit = 0 | 1;
+/** The four attacks. */
 export type AttackName = "replay amplification" | "validity oracle" | "key averaging" | "double query";
 
 /**
- * Somebody who wants to know one bit of one device, in a world with a defence and in one without.
+ * An attacker who wants to know one bit of one device, in a world with a defence and in one without.
  *
- * Played on twins: two devices that differ in the bit alone, in worlds whose coins fall alike wherever that can be
- * arranged. An attacker who learns nothing says the same of both twins and is right about one of them; only an attacker
- * who tells them apart is right about both, or wrong about both.
+ * The attack is played on twins: two devices that differ in the bit alone, in worlds whose coins fall alike wherever
+ * that can be arranged. An attacker who learns nothing says the same of both twins and is right about one of them. Only
+ * an attacker who can distinguish them is right about both, or wrong about both.
  */
 export interface Attack {
   readonly name: AttackName;
-  /** What stands against it. */
+  /** The rule of Lethe that stops it. */
   readonly defence: string;
-  /** What the attacker says of a pair of twins, after each of some efforts, the least first. */
+  /** What the attacker guesses about a pair of twins after each of several efforts, the least first. */
   play(defended: boolean, coins: Coins): Promise<readonly Guesses[]>;
 }
 
+/** The guesses about both twins after one effort. */
 export interface Guesses {
   readonly effort: number;
-  /** Of the twin whose bit is 0. */
+  /** The guess about the twin whose bit is 0. */
   readonly of0: Bit;
   readonly of1: Bit;
 }
 
+/** The randomness of a game. */
 export interface Coins {
-  /** Never the same twice. */
+  /** New coins at every call. */
   readonly fresh: Randomness;
-  /** The same from its beginning for both twins. */
+  /** The same coins, from the first on, for both twins. */
   shared(purpose: string): Randomness;
 }
 
@@ -37,14 +41,18 @@ export interface Score {
   readonly trials: number;
   /** The share of trials in which the bit was guessed right. */
   readonly recovered: number;
-  /** Wilson's for 95%, as if all trials were independent. Twins are not: an advantage that this does not show may show in the pairs below. */
+  /**
+   * Wilson's for 95%, as if all trials were independent. Twins are not: the pairs below may show an advantage that this
+   * hides.
+   */
   readonly interval: readonly [low: number, high: number];
-  /** Pairs of which both were guessed right, and both wrong: all others were guessed alike. */
+  /** Pairs of which both were guessed right, and both wrong. Of all other pairs both were guessed alike. */
   readonly bothRight: number;
   readonly bothWrong: number;
   readonly byEffort: readonly { readonly effort: number; readonly recovered: number }[];
 }
 
+/** Plays an attack on pairs of twins; `played` is called after each. */
 export async function score(
   { play }: Pick<Attack, "play">,
   defended: boolean,
@@ -92,7 +100,8 @@ function rightIn(guesses: Guesses | undefined): number {
 }
 
 /**
- * The true shares from which this one is at most 1.96 of their standard deviations away [Wil27].
+ * Wilson's interval for 95%: the true shares from which this one is at most 1.96 of their standard deviations away
+ * [Wil27].
  *
  * [Wil27] Wilson, Probable inference, the law of succession, and statistical inference, 1927.
  */

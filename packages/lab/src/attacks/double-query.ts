@@ -13,20 +13,21 @@ import {
   sharingContext,
   wrapReport,
 } from "@lethe/core/two-server";
-import { bytesFrom } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 import type { Attack, Bit } from "./attack.ts";
 import { requireStored } from "./captured-ledger.ts";
 import { measurementOn, queryPoint, type WirePoint, wireIn } from "./wire-of-proof.ts";
 
 const WINDOW = { task: "attacked", window: 0 } as const;
 const CTX = sharingContext(WINDOW);
-/** With noise of the servers the device shares the bit itself. */
+/** If the servers add the noise, the device shares the bit itself. */
 const statistic = createTwoServerStatistic({ statistic: "occurrence", noise: "servers", ticks: 1, sigmas: [1] });
 
 /**
- * One of the two servers is curious: it follows the protocol and looks at what it is told. An intruder sends what they captured
- * of a device as its report, and once more under another report id. If both are answered, the curious server has two points of
- * a line. Lethe's servers answer for one report of a device and refuse any other; the sharing is then sent as an invented device's.
+ * One of the two servers is curious: it follows the protocol, but looks at what it receives. An intruder sends what
+ * they captured of a device as its report, and again under another report id. If both are answered, the curious server
+ * has two points of a line. Lethe's servers answer for one report of a device and refuse any other; the intruder then
+ * sends the sharing in the name of an invented device.
  */
 export const doubleQuery: Attack = {
   name: "double query",
@@ -86,17 +87,17 @@ async function createServers(random: Randomness): Promise<Servers> {
       return async (device, sharing) => {
         const report = bytesFrom(random, REPORT_ID_BYTES);
         const halves = await wrapReport(wrappingKeys, { ...WINDOW, device, report }, sharing, random);
-        const told = await unlessRefused(async () => [
+        const verifiers = await unlessRefused(async () => [
           await prepareAt.leader(device, report, halves.leader),
           await prepareAt.helper(device, report, halves.helper),
         ]);
-        return told && { x: queryPoint(verifyKey, CTX, report), y: wireIn(told) };
+        return verifiers && { x: queryPoint(verifyKey, CTX, report), y: wireIn(verifiers) };
       };
     },
   };
 }
 
-/** Without the defence a server does for every report what it should do for the first of a device. */
+/** Without the defence, a server does for every report what it should do only for the first one of a device. */
 function preparing(options: AggregatorOptions, defended: boolean): ReturnType<typeof createAggregator>["prepare"] {
   if (defended) return createAggregator(options).prepare;
   return async (device, report, half) => (await prepareReport(options, { device, report }, half)).verifier;

@@ -6,22 +6,23 @@ import {
   secret,
 } from "@lethe/core/encryption";
 import { addCentredBinomial, type Randomness } from "@lethe/core/randomness";
-import { bytesFrom } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 import type { Attack, Bit, Guesses } from "./attack.ts";
 import { capture, type Ledger, newDevice, storeAfterTick } from "./captured-ledger.ts";
 import { centred, divideInRing, expandedSeed } from "./ring-division.ts";
 
 /** The average error of 1,200 keys rounds to 0 in every coefficient, but for one device in 10,000. */
 const EFFORTS = [1, 16, 300, 450, 600, 1200] as const;
-/** Whoever was given the same key as often as this asks no more. */
+/** An attacker who got the same key this many times stops asking. */
 const ENOUGH_ALIKE = 16;
 
-/** b of the public key (a, b = −(a·s + e)), as often as somebody asks for it. */
+/** Returns b of the public key (a, b = −(a·s + e)) at every request. */
 type KeyServer = () => Int32Array;
 
 /**
- * Somebody has a device's public key issued again and again, averages the errors away, solves for the secret key and
- * opens what they captured of the device. If all of the key is derived, the error too, it is the same key each time.
+ * An attacker asks for a device's public key many times, averages the errors away, solves for the secret key and opens
+ * what they captured of the device. If all of the key is derived, including the error, every request returns the same
+ * key.
  */
 export function keyAveraging(ledger: Ledger): Attack {
   const { server, scheme, slot } = ledger;
@@ -52,7 +53,7 @@ export function keyAveraging(ledger: Ledger): Attack {
   };
 }
 
-/** The key server that Lethe must not be: of a derived key it keeps a and s, and draws e whenever it is asked. */
+/** The key server that Lethe must not be: it derives a and s, but draws e at every request. */
 function withFreshErrors(
   { scheme }: Ledger,
   { publicKey, secretKey }: KeyPair<LatticePublicKey, LatticeSecretKey>,
@@ -67,7 +68,7 @@ function withFreshErrors(
   };
 }
 
-/** What keys of the same a and s say of a·s: their average, to the nearest. */
+/** Estimates a·s from keys with the same a and s: their average, rounded. */
 function createAverage(first: Int32Array) {
   const sums = new Float64Array(first.length);
   let asked = 1;

@@ -1,6 +1,6 @@
 import { type DeviceKeyContext, secret } from "@lethe/core/encryption";
 import { type LedgerResponse, ledgerResponseWithBits, respond } from "@lethe/core/privacy";
-import { bytesFrom } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 import type { Attack, Bit, Coins, Guesses } from "./attack.ts";
 import {
   capture,
@@ -18,12 +18,12 @@ export const CROWD = 30;
 const COPIES = 44;
 const EFFORTS = [1, 2, 5, 11, 22, COPIES] as const;
 
-/** Under which key a device reports if all have the same. */
+/** The key context of all devices if they share one key. */
 const EVERYONE = keyContext(new Uint8Array(16));
 
 /**
- * An intruder copies what a device has stored, rerandomizes it, and sends the copies as reports of invented devices; then
- * reads the released sum, in which the victim's own honest report is counted, too.
+ * An intruder copies what a device has stored, rerandomizes it, and sends the copies as reports of invented devices.
+ * Then they read the released sum, in which the victim's own honest report is counted as well.
  */
 export function replayAmplification(ledger: Ledger): Attack {
   const { device, server, scheme, slot, choice } = ledger;
@@ -64,7 +64,7 @@ export function replayAmplification(ledger: Ledger): Attack {
 
   return {
     name: "replay amplification",
-    defence: "every device has a key of its own",
+    defence: "every device has its own key",
     play: async (defended, coins) => {
       const sums = ([0, 1] as const).map((bit) => sumsAfterCopies(bit, defended, coins));
       return EFFORTS.map((effort): Guesses => {
@@ -75,7 +75,9 @@ export function replayAmplification(ledger: Ledger): Attack {
   };
 }
 
-/** What the others say: by the mechanism of the ledger, without its encryption, which changes no answer. */
+/**
+ * The sum of the other devices' answers: the mechanism of the ledger without its encryption, which changes no answer.
+ */
 function crowdSum(response: LedgerResponse, coins: Coins): number {
   const answering = coins.shared("crowd");
   return Array.from({ length: CROWD }, () => respond(response, 0, answering)).reduce<number>((a, b) => a + b, 0);

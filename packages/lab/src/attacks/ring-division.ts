@@ -19,12 +19,12 @@ export function centred(value: number, bits: number = MODULUS_BITS): number {
 }
 
 /**
- * The s of a·s = product in Z_q[X]/(X^N + 1), q = 2²⁵, if its coefficients are small; something else if there is none. Any
- * integers may stand for those of the product.
+ * The s of a·s = product in Z_q[X]/(X^N + 1), q = 2²⁵, if its coefficients are small; something else if there is none.
+ * Any integers may stand for those of the product.
  *
- * Half of all a have no inverse modulo a power of two. So both sides are multiplied by the conjugates of a, which leaves
- * norm(a)·s: f(X)·f(−X) holds even powers only, f(Y)·f(−Y) in Y = X² every fourth, and so on down to a number. That is
- * 2^k times an odd one, and s is got modulo 2^{25−k}, where k is 1 on average.
+ * Half of all a have no inverse modulo a power of two. So both sides are multiplied by the conjugates of a, which
+ * leaves norm(a)·s: f(X)·f(−X) holds even powers only, f(Y)·f(−Y) in Y = X² every fourth, and so on down to a number.
+ * That is 2^k times an odd one, and s is got modulo 2^{25−k}, where k is 1 on average.
  */
 export function divideInRing(
   { multiply, parameters }: Pick<LatticeScheme, "multiply" | "parameters">,

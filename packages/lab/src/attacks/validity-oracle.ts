@@ -1,14 +1,14 @@
 import { secret } from "@lethe/core/encryption";
 import { noisedInvalidCount } from "@lethe/core/privacy";
 import type { Randomness } from "@lethe/core/randomness";
-import { bytesFrom } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 import type { Attack, Bit } from "./attack.ts";
 import { capture, type Ledger, newDevice, sealWithoutNoise, storeAfterTick } from "./captured-ledger.ts";
 
 /**
  * An intruder who holds a device's upload token sends its one report, shaped so that it is valid exactly if the event
- * never happened, and reads how many reports the release calls invalid. Lethe publishes that number only with discrete Laplace noise
- * (docs/threat-model.md).
+ * never happened, and reads how many reports the release calls invalid. Lethe publishes that number only with discrete
+ * Laplace noise (docs/threat-model.md).
  */
 export function validityOracle(ledger: Ledger): Attack {
   const { server, scheme, slot } = ledger;
@@ -34,7 +34,7 @@ export function validityOracle(ledger: Ledger): Attack {
 
   function shape(publicKey: Uint8Array, stored: Uint8Array, random: Randomness): Uint8Array {
     const state = capture(ledger, stored);
-    // Turned back until the secret slot lies under the first of the canary's, where anything but 0 spoils the pattern.
+    // Rotated until the secret slot is at the first slot of the canary, where anything but 0 spoils the pattern.
     scheme.rotate(state, -slot);
     return sealWithoutNoise(ledger, scheme.decodePublicKey(publicKey), state, random);
   }

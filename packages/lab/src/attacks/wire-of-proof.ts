@@ -20,8 +20,8 @@ export function wireIn(verifiers: readonly Uint8Array[]): bigint {
 }
 
 /**
- * Where the servers, who have the verify key, query the sharings of a report. A wire is the line through its seed at 1 and the
- * measurement at −1; so this one, of a share with seed 2 and measurement 0, is 1 + X.
+ * Where the servers, who have the verify key, query the sharings of a report. A wire is the line through its seed at 1
+ * and the measurement at −1; so this one, of a share with seed 2 and measurement 0, is 1 + X.
  */
 export function queryPoint(verifyKey: Uint8Array, ctx: Uint8Array, report: Uint8Array): bigint {
   const probe = new Uint8Array(6 * ELEMENT_BYTES);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Randomness, seededRandomnessForTests } from "@lethe/core/randomness";
 import { describe, expect, it } from "vitest";
-import { expandedRandomness } from "../expanded-randomness.ts";
+import { expandedRandomness } from "../randomness/expanded-randomness.ts";
 import { averageInformation, lowerBounds } from "./bounds.ts";
 import { countOnes, createCoins } from "./coins.ts";
 import { createCounter, type PlainCounter, type Scope, theoreticalError } from "./counters.ts";
@@ -15,7 +15,7 @@ const closeTo = (value: number, oracle: number, tolerance: number): void =>
   expect(Math.abs(value / oracle - 1)).toBeLessThan(tolerance);
 
 describe("coins", () => {
-  it("are exact: of all words with so many digits, the right share gives a 1, in every place", () => {
+  it("are exact: of all words of a length, the right share gives a 1, in every place", () => {
     for (const [eighths, digits] of [
       [1, 3],
       [2, 2],
@@ -63,7 +63,10 @@ describe("counters", () => {
   );
   const events = (stream: readonly number[]): number => stream.reduce((sum, bit) => sum + bit, 0);
 
-  /** The largest log-ratio of what an intruder sees at every tick, over all streams in question. Of a picked tick, given which. */
+  /**
+   * The largest log-ratio of what an intruder sees at every tick, over all streams in question. Of a picked tick, given
+   * which.
+   */
   function largestLogRatio({ scope, ifZero, ifOne }: PlainCounter, among: readonly (readonly (0 | 1)[])[]): number {
     const seen = scope === "any" ? [1] : Array.from({ length: TICKS }, (_, tick) => tick);
     const tell = (event: 0 | 1, bit: number): number => {
@@ -80,7 +83,7 @@ describe("counters", () => {
     return largest;
   }
 
-  it("cost ε for whoever sees every state, in their scope, and more in a wider one", () => {
+  it("cost ε against an intruder who sees every state, in their scope, and more in a wider one", () => {
     const counter = (scope: Scope): PlainCounter => createCounter(scope, flipOf(epsilon));
     const atMostOne = streams.filter((stream) => events(stream) <= 1);
     const pairs = atMostOne.filter((stream) => events(stream) === 1).map((one) => [streams[0] as (0 | 1)[], one]);

@@ -1,4 +1,5 @@
 import type { Randomness } from "@lethe/core/randomness";
+import { oneBits } from "../arithmetic/one-bits.ts";
 
 /** A word of 32 independent coins. */
 export type Coins = () => number;
@@ -7,7 +8,7 @@ const BUFFER_WORDS = 4096;
 /** Probabilities are multiples of 2⁻⁴⁰, as those of all mechanisms are. */
 const DIGITS = 40;
 
-/** Random words, fetched in blocks: experiments flip thousands of millions of coins. */
+/** Random words, fetched in blocks: experiments flip billions of coins. */
 export function createWords(random: Randomness): Coins {
   const words = new Uint32Array(BUFFER_WORDS);
   const bytes = new Uint8Array(words.buffer);
@@ -22,8 +23,8 @@ export function createWords(random: Randomness): Coins {
 }
 
 /**
- * Coins that are 1 with probability exactly `probability`: each compares a uniform number with it, digit by digit, all 32
- * at once, until no coin is undecided. A quarter takes two words.
+ * Coins that are 1 with probability exactly `probability`: each compares a uniform number with it, digit by digit, all
+ * 32 at once, until no coin is undecided. A quarter takes two words.
  */
 export function createCoins(words: Coins, probability: number): Coins {
   const digits = digitsOf(probability);
@@ -57,13 +58,7 @@ export function countOnes(coins: Coins, count: number): number {
   let ones = 0;
   for (let left = count; left > 0; left -= 32) {
     const word = coins();
-    ones += population(left >= 32 ? word : word & (2 ** left - 1));
+    ones += oneBits(left >= 32 ? word : word & (2 ** left - 1));
   }
   return ones;
-}
-
-function population(word: number): number {
-  const pairs = word - ((word >>> 1) & 0x55555555);
-  const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
-  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }

@@ -1,31 +1,39 @@
+/**
+ * Counters without cryptography, which Lethe is compared with, and the bounds on their error. `counters.ts` runs them,
+ * `coins.ts` flips their coins, `final-count.ts` has the exact distribution of their counts, and `bounds.ts` proves the
+ * lower bound. Imports core and `arithmetic`. The experiments `lower-bound` and `total-variation` use it.
+ */
 import { type Randomness, uniformBelow } from "@lethe/core/randomness";
 import { type Coins, countOnes, createCoins, createWords } from "./coins.ts";
 
 /**
- * Counters that are ε-locally pan-private without cryptography. Between ticks a device stores nothing but what is written here, in the
- * clear, and sends it at the end. They differ in which two streams an intruder must not be able to tell apart:
+ * Counters that are ε-locally pan-private without cryptography. Between ticks a device stores only what is listed here,
+ * in the clear, and sends it at the end. The counters differ in which two streams an intruder must not be able to
+ * distinguish:
  *
  * - `zero-or-one`: no event and one. Each tick adds RR_ε(event) to the state. Two streams differ in one bit.
- * - `at-most-one`: any two streams with one event at most. Two of them differ in two bits, if the event is at another tick. A tick adds
- *   a 1 with probability ½ if the event is there and 1/(e^ε+1) if not: ratios (e^ε+1)/2 and 2e^ε/(e^ε+1), whose product is e^ε.
- * - `any`: any two streams at all, which may differ in every tick. The device picks a tick beforehand and keeps RR_ε of that one only;
- *   the count is scaled by T. It counts right what happens at most once.
+ * - `at-most-one`: any two streams with one event at most. Two of them differ in two bits, if the event is at another
+ *   tick. A tick adds a 1 with probability ½ if the event is there and 1/(e^ε+1) if not: ratios (e^ε+1)/2 and
+ *   2e^ε/(e^ε+1), whose product is e^ε.
+ * - `any`: any two streams at all, which may differ in every tick. The device picks a tick beforehand and keeps RR_ε of
+ *   that tick only; the count is scaled by T. Its count is right for events that happen at most once.
  */
 export type Scope = "zero-or-one" | "at-most-one" | "any";
 
+/** How a counter randomizes a tick. */
 export interface PlainCounter {
   readonly scope: Scope;
-  /** That a tick without, and with, the event adds a 1. */
+  /** The probability that a tick without the event adds a 1, and with it. */
   readonly ifZero: number;
   readonly ifOne: number;
 }
 
-/** `flip` is 1/(e^ε+1). */
+/** The counter for a scope; `flip` is 1/(e^ε+1). */
 export function createCounter(scope: Scope, flip: number): PlainCounter {
   return { scope, ifZero: flip, ifOne: scope === "at-most-one" ? 0.5 : 1 - flip };
 }
 
-/** How many devices there are, and on how many the event happens, once, at a tick of its own. */
+/** How many devices there are, and on how many the event happens, once, at a tick that is drawn for each. */
 export interface Fleet {
   readonly devices: number;
   readonly events: number;
@@ -35,6 +43,7 @@ export interface Fleet {
 /** The server's estimate of `events`, from one window of a whole fleet. Unbiased. */
 export type FleetRun = (fleet: Fleet) => number;
 
+/** Prepares runs of a counter on whole fleets. */
 export function createFleetRun({ scope, ifZero, ifOne }: PlainCounter, random: Randomness): FleetRun {
   const words = createWords(random);
   const idle = createCoins(words, ifZero);
@@ -52,7 +61,7 @@ export function createFleetRun({ scope, ifZero, ifOne }: PlainCounter, random: R
   };
 }
 
-/** A device's window: its state is the count so far. What it holds at the end is its report. */
+/** A device whose state is the count so far. Its report is the count at the end. */
 function runningCount(ticks: number, eventAt: number | undefined, idle: Coins, event: Coins): number {
   if (eventAt === undefined) return countOnes(idle, ticks);
   let count = countOnes(idle, eventAt);
@@ -60,7 +69,10 @@ function runningCount(ticks: number, eventAt: number | undefined, idle: Coins, e
   return count + countOnes(idle, ticks - eventAt - 1);
 }
 
-/** Its state is the tick that was picked, which says nothing about events, and after that tick one randomized bit. */
+/**
+ * A device whose state is the tick that it picked, which says nothing about events, and after that tick one randomized
+ * bit.
+ */
 function sampledTick(
   ticks: number,
   eventAt: number | undefined,
@@ -72,12 +84,12 @@ function sampledTick(
   return countOnes(picked !== undefined && picked === eventAt ? event : idle, 1);
 }
 
-/** The root of the mean square error of the estimate, exactly. */
+/** The exact root of the mean square error of the estimate. */
 export function theoreticalError({ scope, ifZero, ifOne }: PlainCounter, { devices, events, ticks }: Fleet): number {
   const slope = ifOne - ifZero;
   const idle = ifZero * (1 - ifZero);
   const busy = ifOne * (1 - ifOne);
-  // Besides its bit, which has the same variance either way, an event is hit once in T ticks and then counts T.
+  // A bit has the same variance either way. Besides, an event is picked once in T ticks and then counts T.
   if (scope === "any") return Math.sqrt((devices * ticks ** 2 * idle) / slope ** 2 + events * (ticks - 1));
   return Math.sqrt((devices * ticks - events) * idle + events * busy) / slope;
 }

@@ -1,6 +1,7 @@
 /**
- * How a pan-private counter without cryptography ends: a count of T randomized bits, of which all stand for "no event", or
- * all but one. Whatever else such a counter keeps, its output is a function of this count [paper, lem:tv_small].
+ * The last state of a pan-private counter without cryptography: a count of T randomized bits, of which all stand for
+ * "no event", or all but one. Whatever else such a counter keeps, its output is a function of this count [paper,
+ * lem:tv_small].
  */
 export interface FinalCount {
   /** Bin(T, p): Pr[count = m] for m from 0 to T. */
@@ -9,17 +10,21 @@ export interface FinalCount {
   readonly withEvent: Float64Array;
 }
 
+/** Both distributions after T ticks; `flip` is the probability of a wrong bit. */
 export function finalCount(ticks: number, flip: number): FinalCount {
   const others = binomial(ticks - 1, flip);
   return { without: afterAnotherTick(others, flip), withEvent: afterAnotherTick(others, 1 - flip) };
 }
 
-/** Half the sum of all |differences|: term by term, without any formula for it. */
+/** Half the sum of all |differences|, added term by term, without a formula. */
 export function totalVariationOf({ without, withEvent }: FinalCount): number {
   return compensatedSum(without.map((mass, m) => Math.abs(mass - (withEvent[m] as number)))) / 2;
 }
 
-/** By ratios of neighbours from the most likely count outwards, then normalised: no factorials, and no logarithms to round. */
+/**
+ * By ratios of neighbours from the most likely count outwards, then normalised: no factorials, and no logarithms to
+ * round.
+ */
 function binomial(n: number, p: number): Float64Array {
   const mode = Math.min(n, Math.floor((n + 1) * p));
   const odds = p / (1 - p);
@@ -39,7 +44,7 @@ function afterAnotherTick(counts: Float64Array, grows: number): Float64Array {
   );
 }
 
-/** What rounding loses at every addition is added up too [Neumaier 1974]. */
+/** A sum that also adds up what rounding loses at every addition [Neumaier 1974]. */
 function compensatedSum(values: Float64Array): number {
   let sum = 0;
   let lost = 0;

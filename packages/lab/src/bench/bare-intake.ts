@@ -3,11 +3,11 @@ import type { AddressInfo } from "node:net";
 import { Pool } from "pg";
 
 /**
- * The least that takes reports in over HTTP and answers after they are in a database: whatever comes while a batch is being inserted is the
- * next batch. Nothing is checked. Tells its parent the port.
+ * The least that takes reports over HTTP and answers after they are in a database: all that comes while a batch is
+ * being inserted is the next batch. It checks nothing. Sends its port to its parent.
  */
 const MOST_TOGETHER = 256;
-/** All bytes of a batch in two values, which nobody turns into text: the quickest way that we know. */
+/** All bytes of a batch in two values, which are never turned into text: the fastest way that we know. */
 const INSERT = `INSERT INTO bare (device, body)
   SELECT substring($2::bytea from i * 16 + 1 for 16), substring($3::bytea from i * $4::int + 1 for $4)
   FROM generate_series(0, $1::int - 1) AS i`;

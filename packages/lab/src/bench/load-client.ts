@@ -1,20 +1,22 @@
 import { connect, type Socket } from "node:net";
 
 /**
- * A client that costs little next to the server it loads: prepared requests over a few raw connections that are kept open, one
- * request at a time on each. Reads a `Load` from its parent, answers with a `LoadResult`.
+ * What a client process sends. The client costs little beside the server that it loads: it prepares all requests, and
+ * sends them over raw connections that stay open, one request at a time on each. Its parent sends a `Load`; it answers
+ * with a `LoadResult`.
  */
 export interface Load {
-  /** Of the processes that share the load. */
+  /** The ports of the processes that share the load. */
   readonly ports: readonly number[];
   readonly connections: number;
-  /** Paths and tokens; one PUT each. */
+  /** The path and the token of each PUT. */
   readonly requests: readonly { readonly path: string; readonly token: string }[];
-  /** The bytes of every body, but for `header` in front of random ones. */
+  /** The size of every body: `header`, then random bytes. */
   readonly bytes: number;
   readonly header: Uint8Array;
 }
 
+/** How it went. */
 export interface LoadResult {
   readonly seconds: number;
   /** Answers by status. */
@@ -54,7 +56,7 @@ function open(port: number): Promise<Socket> {
   });
 }
 
-/** One after another. The answers have no body, or a short one that comes with the head. */
+/** Sends requests one after another. Answers have no body, or a short one that comes with the head. */
 function sendAll(socket: Socket, requests: Iterator<Uint8Array>, statuses: Record<string, number>): Promise<void> {
   return new Promise((resolve) => {
     let answer = "";

@@ -1,3 +1,9 @@
+/**
+ * `npm run bench`: times of the mathematics and of the service, beside the least that the same work could take. A file
+ * per subject; `stopwatch.ts` times functions, `start-service.ts` starts the service in other processes, and
+ * `service-load.ts` sends it reports. Not part of the package. Imports everything below it: core, the service,
+ * `simulate`, `fleet`.
+ */
 import { cpus } from "node:os";
 import { benchCluster } from "./cluster.ts";
 import { baseMultiplication, benchEncryption } from "./encryption.ts";
@@ -9,7 +15,7 @@ import { benchTwoServer } from "./two-server.ts";
 import { benchTwoServerLoad } from "./two-server-load.ts";
 
 const json = process.argv.includes("--json");
-/** Enough to see that it works; figures for people come from the whole. */
+/** For tests: enough to see that everything works. Published figures come from a full run. */
 const isShort = process.argv.includes("--short");
 const SHORT = { uploads: 500, rounds: 1, warmUp: 0 };
 const rows: { name: string; value: number; unit: string }[] = [];
@@ -24,7 +30,7 @@ benchEncryption(unit, report);
 benchStatistics(unit, report);
 benchPrivacy(unit, report);
 await benchTwoServer(unit, report);
-// Two services take half a minute to start: what the tests show of them is elsewhere.
+// Two services take half a minute to start, and other tests cover them.
 if (!isShort) await benchTwoServerLoad({ 1: 300, 20: 100 }, report);
 await benchService(isShort ? SHORT : { uploads: 20_000, rounds: 3, warmUp: 1 }, report);
 await benchCluster(isShort ? SHORT : { uploads: 10_000, rounds: 2, warmUp: 1 }, report);

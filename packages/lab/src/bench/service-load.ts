@@ -1,8 +1,5 @@
-import { fork, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
+import { fork } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import {
   type Enrolment,
   encodeBase64url,
@@ -11,14 +8,14 @@ import {
   parseEnrolment,
   type Task,
 } from "@lethe/core/message";
-import { windowFor } from "../fleet.ts";
-import { inParallel } from "../in-parallel.ts";
+import { windowFor } from "../fleet/fleet.ts";
+import { inParallel } from "../parallel/in-parallel.ts";
 import type { Load, LoadResult } from "./load-client.ts";
 
 const COUNTERS = 1000;
 const CONNECTIONS = 512;
-export const TOKEN = "a-token-for-the-bench";
 
+/** One thousand counters in a window that does not end while we measure. */
 export const TASK: Task = {
   version: 1,
   task: "bench",
@@ -36,52 +33,23 @@ export const TASK: Task = {
   })),
 };
 
-/** How much is sent: so many uploads at a time, so many times, and before that a few times that do not count. */
+/** How much is sent. */
 export interface LoadSize {
+  /** In each round. */
   readonly uploads: number;
+  /** Rounds that count. */
   readonly rounds: number;
+  /** Rounds before these, which do not count. */
   readonly warmUp: number;
 }
 
-/** A process of the service. */
-export interface Lethe {
-  readonly url: string;
-  readonly port: number;
-  close(): Promise<void>;
-}
-
-const NO_LIMITS = ["--enrolment-rate", "1000000", "--enrolment-burst", "1000000", "--most-per-address", "1000000"];
-
-/** `lethe serve` as an operator runs it, in a process of its own. */
-export async function startLethe(options: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Lethe> {
-  const lethe = fileURLToPath(new URL("../../../cli/bin/lethe.js", import.meta.url));
-  const { DATABASE_URL, ...others } = process.env;
-  const child = spawn(lethe, ["serve", "--port", "0", "--json", ...NO_LIMITS, ...options], {
-    env: { ...others, LETHE_ADMIN_TOKEN: TOKEN, ...env },
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
-  const { url } = JSON.parse(line) as { url: string };
-  return {
-    url,
-    port: Number(new URL(url).port),
-    close: async () => {
-      child.kill("SIGTERM");
-      await once(child, "exit");
-    },
-  };
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return ((sorted[(sorted.length - 1) >> 1] as number) + (sorted[sorted.length >> 1] as number)) / 2;
-}
-
+/** A device with its keys, in the window that it may report in. */
 interface Enrolled {
   readonly window: number;
   readonly enrolment: Enrolment;
 }
 
+/** Enrols devices, and waits for keys as long as the service makes them. */
 export function enrolAll(url: string, manifest: Manifest, devices: number): Promise<Enrolled[]> {
   const { number: window } = windowFor(manifest);
   const path = `${url}/v1/tasks/${manifest.task}/windows/${window}/devices`;
@@ -89,14 +57,14 @@ export function enrolAll(url: string, manifest: Manifest, devices: number): Prom
     for (;;) {
       const response = await fetch(path, { method: "POST" });
       if (response.status === 201) return { window, enrolment: parseEnrolment(await response.text()) };
-      // Keys are made as fast as they can be.
+      // The service makes keys as fast as it can.
       await sleep(100);
     }
   };
   return inParallel(devices, enrol, 64);
 }
 
-/** Honest headers and random ciphertexts: intake cannot tell. */
+/** Uploads with honest headers and random ciphertexts, which an intake takes for honest reports. */
 export function loadOf(devices: readonly Enrolled[], bytes: number): Omit<Load, "ports"> {
   const [first] = devices as [Enrolled];
   const header = encodeReport(first.enrolment.manifestHash, []);
@@ -107,7 +75,9 @@ export function loadOf(devices: readonly Enrolled[], bytes: number): Omit<Load, 
   return { connections: CONNECTIONS, requests, bytes, header };
 }
 
-/** Requests a second, all of which were answered as expected. */
+/**
+ * Sends a load from another process; how many requests per second it sent. Rejects if one was not answered with 201.
+ */
 export function run(load: Load): Promise<number> {
   return new Promise((resolve, reject) => {
     const client = fork(new URL("./load-client.js", import.meta.url), { serialization: "advanced" });
@@ -121,7 +91,10 @@ export function run(load: Load): Promise<number> {
   });
 }
 
-/** Watches processes until they have counted so many reports more together: how many a second, from when the first are. */
+/**
+ * Waits until the processes have counted `reports` more than `before`, all together. How many per second, from when the
+ * first were counted.
+ */
 export async function countingRate(urls: readonly string[], before: number, reports: number): Promise<number> {
   const read = async (url: string): Promise<number> => {
     const text = await (await fetch(`${url}/metrics`)).text();

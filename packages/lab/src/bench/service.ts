@@ -4,25 +4,29 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PGlite, types } from "@electric-sql/pglite";
+import { createTask, fetchManifest } from "@lethe/analyst";
 import { secret } from "@lethe/core/encryption";
 import { keyContextOf, type LayoutPart, layoutOf, reportBytes, type TaskLayout } from "@lethe/core/message";
 import { randomnessFrom, withBufferedRandomness } from "@lethe/core/randomness";
-import { createTask } from "../create-task.ts";
-import { fetchManifest } from "../fleet.ts";
+import { median } from "../arithmetic/averages.ts";
 import type { Load } from "./load-client.ts";
-import { countingRate, enrolAll, type LoadSize, loadOf, median, run, startLethe, TASK, TOKEN } from "./service-load.ts";
+import { countingRate, enrolAll, type LoadSize, loadOf, run, TASK } from "./service-load.ts";
+import { startService, TOKEN } from "./start-service.ts";
 import { type Measurement, microseconds } from "./stopwatch.ts";
 
 const random = randomnessFrom(globalThis.crypto);
 
-/** Uploads to the whole service, commit before answer, beside the bare parts that bound them, in turn; of each the median round. */
+/**
+ * Uploads to the whole service, which commits before it answers, beside the bare parts that bound it. Medians over the
+ * rounds.
+ */
 export async function benchService(
   { uploads: each, rounds: count, warmUp }: LoadSize,
   report: (row: Measurement) => void,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "lethe-bench-"));
   try {
-    const service = await startLethe(["--data", join(folder, "data"), "--threads", "1"]);
+    const service = await startService({ data: join(folder, "data"), keyFile: join(folder, "keys"), threads: 1 });
     try {
       await createTask(service.url, TOKEN, TASK);
       const manifest = await fetchManifest(service.url, TASK.task);
@@ -43,7 +47,7 @@ export async function benchService(
       const middle = (of: (round: Round) => number): number => median(rounds.map(of));
       await insert.close();
       report({
-        name: `bare node:http, ${bytes} bytes a body, nothing stored`,
+        name: `bare node:http, ${bytes} bytes per body, nothing stored`,
         value: middle(({ http }) => http),
         unit: "1/s",
       });
@@ -81,7 +85,7 @@ export async function benchService(
   }
 }
 
-/** Everything a second. */
+/** Rates per second. */
 interface Round {
   readonly http: number;
   readonly inserts: number;
@@ -106,7 +110,7 @@ async function bareHttp(load: Load): Promise<number> {
   }
 }
 
-/** What the mathematics alone takes; the reports are as random as those that were uploaded. */
+/** How many reports per second the mathematics alone opens; the reports are as random as those that were uploaded. */
 function bareOpening(layout: TaskLayout): number {
   const [part] = layout as [LayoutPart];
   const master = secret(crypto.getRandomValues(new Uint8Array(32)));
@@ -117,7 +121,7 @@ function bareOpening(layout: TaskLayout): number {
   return 1e6 / microseconds(open);
 }
 
-/** Nothing but rows, into a table like the service's own, bytes as they are. */
+/** Inserts rows into a table like the service's own, bytes as they are, and nothing else. */
 async function bareInserts(
   folder: string,
   bytes: number,
@@ -137,7 +141,7 @@ async function bareInserts(
   const body = crypto.getRandomValues(new Uint8Array(bytes));
   return {
     run: async () => {
-      // What is left over from the round before is not to be written out while others are measured.
+      // Leftovers of the round before must not be written out while others are measured.
       await database.exec("CHECKPOINT");
       const start = performance.now();
       for (let batch = 0; batch < count / rows; batch++) {

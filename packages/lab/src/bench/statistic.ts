@@ -1,18 +1,26 @@
 import { type DeviceKeyContext, secret } from "@lethe/core/encryption";
 import { randomnessFrom } from "@lethe/core/randomness";
-import { createStatistic, type Recorder, type SchemeName, type StatisticSpec } from "@lethe/core/statistic";
+import {
+  createStatistic,
+  type Recorder,
+  SCHEME_TABLE,
+  SCHEMES,
+  type SchemeName,
+  type StatisticSpec,
+} from "@lethe/core/statistic";
 import { type Measurement, microsecondsAfter } from "./stopwatch.ts";
 
 const random = randomnessFrom(globalThis.crypto);
 /** A day of five-minute ticks. */
 const TICKS = 288;
-/** What a task has that says nothing of it. */
+/** A task's default. */
 const HIDES = 1000;
-/** Rotations have room for one event in each tick of a day, and not for as many page hides. */
+/** Rotations have room for one event per tick of a day, but not for 1,000 page hides as well. */
 const ROTATIONS = { ticks: TICKS, hides: 0, eventsPerTick: 1 } as const;
 
 type Spec = readonly [name: string, spec: (scheme: SchemeName) => StatisticSpec];
-const writesOn = (scheme: SchemeName) => (scheme === "lattice" ? ROTATIONS : { ticks: TICKS, hides: HIDES });
+const writesOn = (scheme: SchemeName) =>
+  SCHEME_TABLE[scheme].hasLimitedRoom ? ROTATIONS : { ticks: TICKS, hides: HIDES };
 const SPECS: readonly Spec[] = [
   [
     "1,000 counters",
@@ -26,11 +34,11 @@ const SPECS: readonly Spec[] = [
 ];
 
 /**
- * A device's write, seal and the server's opening, for each scheme and statistic: 288 ticks and 1,000 page hides, but without page hides for
- * histograms and means on lattices, which have no room for these.
+ * A device's write and seal, and the server's opening, for each scheme and statistic, with 288 ticks and 1,000 page
+ * hides. Histograms and means on lattices have no page hides, because there is no room for them.
  */
 export function benchStatistics(unit: () => number, report: (row: Measurement) => void): void {
-  for (const scheme of ["lattice", "elgamal"] as const) {
+  for (const scheme of SCHEMES) {
     for (const [name, spec] of SPECS) benchStatistic(scheme, name, spec(scheme), unit, report);
   }
 }
@@ -56,7 +64,7 @@ function benchStatistic(
   let writes = 0;
   let stored = new Uint8Array();
   const write = (): void => {
-    // Of the writes that are kept for ticks none is left.
+    // No write is left for a tick.
     if (writes === spec.ticks) {
       recorder = start();
       writes = 0;
@@ -67,8 +75,8 @@ function benchStatistic(
   // After a write there is room for an event again.
   time("record", write, () => recorder.record());
   time("write (two encryptions)", () => undefined, write);
-  // As a device that was always on and never closed: all page hides are missing. ElGamal has none to add.
-  if (scheme === "lattice") while (writes < spec.ticks) write();
+  // Like a device that was always on and never closed: sealing makes up for all page hides. ElGamal makes up for none.
+  if (SCHEME_TABLE[scheme].hasLimitedRoom) while (writes < spec.ticks) write();
   time("seal", start, (fresh) => fresh.seal(stored));
   const sealed = start().seal(stored);
   time(

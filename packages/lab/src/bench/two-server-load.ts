@@ -1,10 +1,8 @@
-import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import {
   type Enrolment,
   encodeBase64url,
@@ -22,8 +20,10 @@ import {
   twoServerLayoutOf,
   wrapReport,
 } from "@lethe/core/two-server";
-import { inParallel } from "../in-parallel.ts";
-import { countingRate, enrolAll, type Lethe, TASK as ONE_SERVER_TASK, startLethe, TOKEN } from "./service-load.ts";
+import { operatorKeyOf } from "@lethe/server";
+import { inParallel } from "../parallel/in-parallel.ts";
+import { countingRate, enrolAll, TASK as ONE_SERVER_TASK } from "./service-load.ts";
+import { type ServiceProcess, startService, TOKEN } from "./start-service.ts";
 import type { Measurement } from "./stopwatch.ts";
 
 const random = randomnessFrom(globalThis.crypto);
@@ -40,7 +40,9 @@ function taskOf(metrics: number): Task {
   };
 }
 
-/** How many reports leader and helper verify and count in a second, each a process of its own, and what passes between them. */
+/**
+ * How many reports a leader and a helper, two processes, verify and count per second, and how many bytes they exchange.
+ */
 export async function benchTwoServerLoad(
   reports: Readonly<Record<1 | 20, number>>,
   report: (row: Measurement) => void,
@@ -53,7 +55,7 @@ export async function benchTwoServerLoad(
       counted += reports[metrics];
       const name = `two servers, ${metrics} counter${metrics === 1 ? "" : "s"}`;
       report({ name: `${name}: reports verified and counted, by both`, value: perSecond, unit: "1/s" });
-      report({ name: `${name}: between the servers, a report`, value: bytes, unit: "bytes" });
+      report({ name: `${name}: between the servers, per report`, value: bytes, unit: "bytes" });
     }
   } finally {
     await pair.close();
@@ -61,35 +63,25 @@ export async function benchTwoServerLoad(
 }
 
 interface Pair {
-  readonly leader: Lethe;
-  readonly helper: Lethe;
-  /** Between them, either way, so far. */
+  readonly leader: ServiceProcess;
+  readonly helper: ServiceProcess;
+  /** Bytes between them so far, in both directions. */
   bytes(): number;
   close(): Promise<void>;
 }
 
-/** Each with one thread that opens, as each would have a machine of its own. */
+/** Each with one thread that opens reports, because in production each has its own machine. */
 async function startPair(keysAhead: number): Promise<Pair> {
   const folder = mkdtempSync(join(tmpdir(), "lethe-bench-"));
-  const placeOf = (name: string): string[] => [
-    "--data",
-    join(folder, name),
-    "--key-file",
-    join(folder, `${name}.keys`),
-  ];
-  const keys = { leader: keyOf(placeOf("leader")), helper: keyOf(placeOf("helper")) };
-  const env = { LETHE_PEER_SECRET: PEER_SECRET };
-  const threads = ["--threads", "1", "--keys-ahead", String(keysAhead)];
-  const helper = await startLethe(
-    ["--role", "helper", "--peer-key", keys.leader, ...placeOf("helper"), ...threads],
-    env,
-  );
+  const place = (name: string) => ({ data: join(folder, name), keyFile: join(folder, `${name}.keys`) });
+  const [ofLeader, ofHelper] = [place("leader"), place("helper")];
+  const [leaderKey, helperKey] = [ofLeader, ofHelper].map(({ keyFile }) => operatorKeyOf(keyFile, { create: true }));
+  const shared = { threads: 1, keysAhead };
+  const peer = (operatorKey = "") => ({ operatorKey, secret: PEER_SECRET });
+  const helper = await startService({ role: "helper", ...ofHelper, ...shared, peer: peer(leaderKey) });
   const link = await startLink(helper.port);
   const url = `http://127.0.0.1:${link.port}`;
-  const leader = await startLethe(
-    ["--role", "leader", "--peer", url, "--peer-key", keys.helper, ...placeOf("leader"), ...threads],
-    env,
-  );
+  const leader = await startService({ role: "leader", ...ofLeader, ...shared, peer: { ...peer(helperKey), url } });
   return {
     leader,
     helper,
@@ -126,13 +118,7 @@ async function measure(
   return { perSecond, bytes: (bytes() - before) / count };
 }
 
-function keyOf(place: readonly string[]): string {
-  const lethe = fileURLToPath(new URL("../../../cli/bin/lethe.js", import.meta.url));
-  const { stdout } = spawnSync(lethe, ["key", "--json", ...place], { encoding: "utf8" });
-  return (JSON.parse(stdout) as { operatorKey: string }).operatorKey;
-}
-
-/** Passes connections on and counts what goes either way. */
+/** Forwards connections and counts the bytes in both directions. */
 async function startLink(to: number): Promise<{ port: number; bytes(): number; close(): void }> {
   let bytes = 0;
   const server: Server = createServer((socket) => {
@@ -167,7 +153,7 @@ async function post(url: string, body: unknown): Promise<string> {
   return text;
 }
 
-/** Of a device on which everything happened. */
+/** The report of a device on which everything happened. */
 async function reportOf(
   manifest: Manifest,
   hash: Uint8Array,
@@ -186,7 +172,7 @@ async function reportOf(
   const report = randomBytes(16);
   const wrappingKeys = { leader: leader.wrappingKey, helper: helper.wrappingKey };
   const halves = await wrapReport(wrappingKeys, { ...at, device, report }, Buffer.concat(bits), random);
-  return encodeTwoServerReport(hash, { report, ...halves });
+  return encodeTwoServerReport(hash, { reportId: report, ...halves });
 }
 
 async function upload(

@@ -1,13 +1,14 @@
 import { Prio3Count as Peer } from "@divviup/prio3";
 import { randomnessFrom } from "@lethe/core/randomness";
 import { prio3Count, type TwoServerSpec } from "@lethe/core/two-server";
-import { measureCost } from "../cost.ts";
-import { twoServers } from "../simulated-servers.ts";
+import { measureCost } from "../simulate/cost.ts";
+import { twoServers } from "../simulate/servers.ts";
 import { type Measurement, microseconds, microsecondsAfter } from "./stopwatch.ts";
 
 const random = randomnessFrom(globalThis.crypto);
 const bytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
 
+/** Statistics of two servers, and the proofs beneath them. */
 export async function benchTwoServer(unit: () => number, report: (row: Measurement) => void): Promise<void> {
   await benchPrio3(unit, report);
   for (const [name, spec, metrics] of SPECS) await benchStatistic(name, spec, metrics, unit, report);
@@ -16,7 +17,7 @@ export async function benchTwoServer(unit: () => number, report: (row: Measureme
 const TICKS = 288;
 const WRITES = { ticks: TICKS, hides: 1000 } as const;
 const COUNTERS = 20;
-/** What is reported is divided by the number of metrics. */
+/** What is measured. Times and sizes are divided by the number of metrics. */
 const SPECS: readonly (readonly [name: string, spec: TwoServerSpec, metrics: number])[] = [
   ["a counter", { statistic: "occurrence", noise: "device", ...WRITES, localEpsilons: [1] }, 1],
   [
@@ -69,7 +70,7 @@ async function benchStatistic(
   }
 }
 
-/** Sharing a bit with its proof, and verifying it at either server, beside the same with the other implementation in JavaScript. */
+/** Sharing a bit with its proof and verifying it at either server, beside the other implementation in JavaScript. */
 async function benchPrio3(unit: () => number, report: (row: Measurement) => void): Promise<void> {
   const [ctx, nonce, verifyKey, rand] = [bytes(20), bytes(16), bytes(32), bytes(prio3Count.randBytes)];
   const none = new Uint8Array();
@@ -77,7 +78,7 @@ async function benchPrio3(unit: () => number, report: (row: Measurement) => void
   const shares = [0, 1].map((i) => {
     return prio3Count.verifyInit(verifyKey, ctx, i, nonce, none, inputShares[i] as Uint8Array).verifierShare;
   });
-  /** Everything that a server does for a bit; the other's share has come. */
+  /** All that a server does for a bit once the other's share has arrived. */
   const verify = (server: number): void => {
     const { state } = prio3Count.verifyInit(verifyKey, ctx, server, nonce, none, inputShares[server] as Uint8Array);
     prio3Count.verifyNext(state, prio3Count.verifierSharesToMessage(ctx, shares));
@@ -124,7 +125,7 @@ async function measurePeer(): Promise<Record<"shard" | "leader" | "helper", numb
 const ROUNDS = 25;
 const CALLS = 200;
 
-/** The best of several rounds, of something that promises its result. */
+/** The best time of several rounds, for an asynchronous task. */
 async function microsecondsOf(task: () => Promise<unknown>): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < ROUNDS; round++) {

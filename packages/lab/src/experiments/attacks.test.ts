@@ -2,7 +2,7 @@ import { seededRandomnessForTests } from "@lethe/core/randomness";
 import { describe, expect, it } from "vitest";
 import { fastRandomness } from "../../../core/test/fast-randomness.ts";
 import { type Attack, score, wilsonInterval } from "../attacks/index.ts";
-import { type AttackFinding, type AttacksSize, attacks, isAsClaimed, present, runAttacks } from "./attacks.ts";
+import { type AttackFinding, type AttacksSize, attacks, describeAttacks, isAsClaimed, runAttacks } from "./attacks.ts";
 
 const SMALL: AttacksSize = {
   "replay amplification": { withoutDefence: 5, withDefence: 30 },
@@ -31,7 +31,7 @@ describe("the four attacks", async () => {
   });
 
   it("do not with it: hardly ever are both twins guessed right", () => {
-    // Each bound is passed with probability 1e-6 at most. Twins' sums lie on both sides of the threshold with probability 0.046.
+    // Each bound is passed with probability 1e-6 at most. Twins' sums are on both sides of the threshold with probability 0.046.
     expect(replay.withDefence.bothRight).toBeLessThan(11);
     // Both are right if the noise on the count is 0: 0.025.
     expect(oracle.withDefence.bothRight).toBeLessThan(16);
@@ -52,7 +52,7 @@ describe("the four attacks", async () => {
   });
 
   it("give the figures that are promised, a table, a picture and a reading", () => {
-    const { json, tables, svg, reading } = present(findings);
+    const { json, tables, svg, reading } = describeAttacks(findings);
     const world = expect.objectContaining({ trials: expect.any(Number), recovered: expect.any(Number) });
     const names = ["replay amplification", "validity oracle", "key averaging", "double query"];
     expect(JSON.parse(JSON.stringify(json))).toEqual({
@@ -90,7 +90,7 @@ describe("an attack", () => {
     expect(isAsClaimed(await sayingOf(blind, blind, 300))).toBe(false);
     // Of 200 trials the interval is too wide to say.
     expect(isAsClaimed(await sayingOf(knows, blind, 100))).toBe(false);
-    const { reading } = present([await sayingOf(knows, blind, 300)]);
+    const { reading } = describeAttacks([await sayingOf(knows, blind, 300)]);
     expect(reading).toContain("every interval, as for independent trials, holds 50%");
     expect(reading).toContain("said the same of both twins in all 300 pairs");
   });
@@ -100,8 +100,8 @@ describe("an attack", () => {
     const leaks = { play: () => (pair++ % 30 ? blind : knows).play() };
     const finding = { ...(await sayingOf(knows, blind, 300)), withDefence: await score(leaks, true, 570, random) };
     expect(isAsClaimed(finding)).toBe(true);
-    const { reading } = present([finding]);
-    expect(reading).toContain("key averaging was right about both in 19 and wrong about both in 0 of 570");
+    const { reading } = describeAttacks([finding]);
+    expect(reading).toContain("Of 570 pairs, key averaging was right about both twins in 19 and wrong about both in 0");
     expect(reading).toContain("seen to be better than a coin (key averaging)");
   });
 

@@ -3,20 +3,23 @@ import { shareInterval } from "../intrusion/exact-binomial.ts";
 import { type Plot, renderSvg } from "../plot/index.ts";
 import { ABOUT } from "./attacks-about.ts";
 import type { Experiment, Finding, Surroundings, Table } from "./experiment.ts";
+import { percent, whole } from "./figures.ts";
 
 /** How many pairs of twins an attack is played on, in each of the two worlds. */
 export type AttacksSize = Readonly<
   Record<AttackName, { readonly withoutDefence: number; readonly withDefence: number }>
 >;
 
+/** One attack in both worlds. */
 export interface AttackFinding extends Pick<Attack, "name" | "defence"> {
   readonly withoutDefence: Score;
   readonly withDefence: Score;
 }
 
 /**
- * So many that chance alone takes a figure out of the bounds below in fewer than one run in 10,000: the noise on the number of
- * invalid reports leaves the validity oracle at 51.25%, and a victim's own answer makes twins differ now and then.
+ * With these numbers, chance alone takes a figure out of the bounds below in fewer than one run in 10,000. The noise on
+ * the number of invalid reports leaves the validity oracle at 51.25%, and a victim's own answer sometimes makes twins
+ * differ.
  */
 const FULL_SIZE: AttacksSize = {
   "replay amplification": { withoutDefence: 150, withDefence: 400 },
@@ -26,12 +29,14 @@ const FULL_SIZE: AttacksSize = {
 };
 
 /**
- * What is claimed: without its defence an attack is right this often at least; and with it an interval as of independent trials holds 50% and
- * ends below this. Pairs of twins tell more: in them the small advantage shows that the noise leaves, and the reading says how often.
+ * Our claim: without its defence an attack is right at least this often. With it, the interval for independent trials
+ * holds 50% and ends below `MOST_WITH`. Pairs of twins show more: the small advantage that noise leaves, which the
+ * reading reports.
  */
 const LEAST_WITHOUT = 0.99;
 const MOST_WITH = 0.56;
 
+/** Plays all attacks in both worlds. */
 export async function runAttacks(size: AttacksSize, { random, progress }: Surroundings): Promise<AttackFinding[]> {
   const all = Object.values(size).reduce((sum, pairs) => sum + pairs.withoutDefence + pairs.withDefence, 0);
   let played = 0;
@@ -50,12 +55,14 @@ export async function runAttacks(size: AttacksSize, { random, progress }: Surrou
   return findings;
 }
 
+/** Four attacks, each with its defence and without. */
 export const attacks: Experiment = {
   about: ABOUT,
-  run: async (surroundings) => present(await runAttacks(FULL_SIZE, surroundings)),
+  run: async (surroundings) => describeAttacks(await runAttacks(FULL_SIZE, surroundings)),
 };
 
-export function present(findings: readonly AttackFinding[]): Finding {
+/** Tables, picture and reading from the figures. */
+export function describeAttacks(findings: readonly AttackFinding[]): Finding {
   return {
     json: { attacks: findings },
     tables: [tableOf(findings)],
@@ -64,7 +71,7 @@ export function present(findings: readonly AttackFinding[]): Finding {
   };
 }
 
-/** Whether an attack needs its defence, and the defence holds, as far as these figures tell. */
+/** Whether these figures show that the attack needs its defence and that the defence holds. */
 export function isAsClaimed({ withoutDefence, withDefence }: AttackFinding): boolean {
   const [low, high] = withDefence.interval;
   return withoutDefence.recovered >= LEAST_WITHOUT && low <= 0.5 && high >= 0.5 && high < MOST_WITH;
@@ -94,15 +101,15 @@ function readingOf(findings: readonly AttackFinding[]): string {
   const failed = findings.filter((finding) => !isAsClaimed(finding)).map(({ name }) => name);
   const verdict =
     failed.length === 0
-      ? "Each attack works without its defence, and with it every interval, as for independent trials, holds 50% and ends below 56%."
-      : `That is not what we claim of: ${failed.join(", ")}. Without its defence an attack should be right in 99% of trials at least, and with it the interval should hold 50% and end below 56%.`;
+      ? "Each attack works without its defence. With it every interval, as for independent trials, holds 50% and ends below 56%."
+      : `That is not what we claim of: ${failed.join(", ")}. Without its defence an attack should be right in at least 99% of trials; with it, the interval should hold 50% and end below 56%.`;
   return (
     `Without its defence an attack guessed the bit right in ${list("withoutDefence")} of trials; with it in ${list("withDefence")}. ${verdict} ` +
     readPairs(findings)
   );
 }
 
-/** Twins see more than intervals do: who learns nothing says the same of both. */
+/** Pairs show more than intervals do: an attacker who learns nothing says the same of both twins. */
 function readPairs(findings: readonly AttackFinding[]): string {
   const pairs = findings.reduce((sum, { withDefence }) => sum + withDefence.trials / 2, 0);
   const apart = findings.filter(({ withDefence }) => withDefence.bothRight + withDefence.bothWrong > 0);
@@ -111,24 +118,24 @@ function readPairs(findings: readonly AttackFinding[]): string {
   }
   const each = apart.map(
     ({ name, withDefence: { bothRight, bothWrong, trials } }) =>
-      `${name} was right about both in ${bothRight} and wrong about both in ${bothWrong} of ${trials / 2}`,
+      `Of ${whole(trials / 2)} pairs, ${name} was right about both twins in ${bothRight} and wrong about both in ${bothWrong}.`,
   );
-  const others = apart.length < findings.length ? "; the others said the same of both in all of theirs" : "";
+  const others = apart.length < findings.length ? " The other attackers said the same of both twins in all pairs." : "";
   const seen = apart.filter(({ withDefence }) => isBetterInPairs(withDefence)).map(({ name }) => name);
   const verdict =
     seen.length === 0
-      ? "By these pairs none is seen to be better than a coin, though the noise of a defence leaves a small advantage."
-      : `By these pairs an attacker is seen to be better than a coin (${seen.join(", ")}): that is the advantage which noise leaves, of a defence or of the victim's own answer; where there is no noise it would be a leak.`;
-  return `Of ${pairs} pairs of twins behind the defences, ${each.join("; ")}${others}. ${verdict}`;
+      ? "By these pairs no attacker is seen to be better than a coin, although the noise of a defence leaves a small advantage."
+      : `By these pairs an attacker is seen to be better than a coin (${seen.join(", ")}). That is the advantage that noise leaves, of a defence or of the victim's own answer; where there is no noise it would be a leak.`;
+  return `Behind the defences there were ${whole(pairs)} pairs of twins. ${each.join(" ")}${others} ${verdict}`;
 }
 
-/** Of the pairs in which twins were told apart, as many were right as coins bring in one run of 200 at most. */
+/** Whether such a share of the pairs guessed apart is right that coins reach it in at most one run of 200. */
 function isBetterInPairs({ bothRight, bothWrong }: Score): boolean {
   const [low] = shareInterval(bothRight + bothWrong, bothRight, 0.01);
   return low > 0.5;
 }
 
-/** Those that get better the more the attacker spends. */
+/** The attacks that get better the more the attacker spends. */
 function plotOf(findings: readonly AttackFinding[]): Plot {
   const names: Partial<Record<AttackName, readonly [without: string, withDefence: string]>> = {
     "replay amplification": ["copies, one key for all devices", "copies, a key for each device"],
@@ -146,10 +153,6 @@ function plotOf(findings: readonly AttackFinding[]): Plot {
         return [{ name: lineName, style, marks: true, points: byEffort.map((at) => [at.effort, 100 * at.recovered]) }];
       }),
     ),
-    note: "A coin is right in 50%. Whoever is given the same key 16 times asks no more. The validity oracle and the double query take one step: they are in the table.",
+    note: "A coin is right in 50%. An attacker who gets the same key 16 times stops asking. The validity oracle and the double query take one step: they are in the table.",
   };
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(1)}%`;
 }

@@ -1,34 +1,41 @@
 import type { Randomness } from "@lethe/core/randomness";
 
-/** A claim, and how whoever doubts it puts it to the test. */
+/** A claim, and the test that a sceptic would put it to. */
 export interface Experiment {
-  /** What is claimed, by whom, and how it is tested: a few paragraphs of Markdown for a reader who is new to it. */
+  /** What is claimed, by whom, and how it is tested: a few paragraphs of wrapped Markdown for a newcomer. */
   readonly about: string;
-  /** Throws if something is missing that it needs, before any work is done. */
+  /** Throws before any work is done if something is missing, such as a package that is not installed. */
   check?(): Promise<void>;
-  /** At its full size, which takes two minutes at most on two processors. */
+  /** Runs at full size, which takes at most two minutes on two processors. */
   run(surroundings: Surroundings): Promise<Finding>;
 }
 
+/** What an experiment gets from its caller. */
 export interface Surroundings {
   readonly random: Randomness;
+  /** Called with the share that is done, from 0 to 1. */
   readonly progress: (share: number) => void;
 }
 
+/** What came out of an experiment. */
 export interface Finding {
-  /** For programs. */
+  /** The figures, for programs. */
   readonly json: object;
   readonly tables: readonly Table[];
-  /** What the figures say, and what they do not, in one paragraph; made from the figures, so that it is never stronger than they are. */
+  /**
+   * What the figures say, and what they do not, in one paragraph of Markdown. It is made from the figures, so it never
+   * claims more than they show.
+   */
   readonly reading: string;
   readonly svg: string;
 }
 
+/** A table of a page, or of a terminal. */
 export interface Table {
-  /** What is in it, if there are several. */
+  /** What it shows, on pages with several tables. */
   readonly caption?: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** How many columns, from the left, hold words and not figures. */
+  /** How many columns, from the left, hold words instead of figures. */
   readonly words: number;
 }

@@ -1,19 +1,23 @@
 import { cpus } from "node:os";
+import { median } from "../arithmetic/averages.ts";
 import type { EncryptedCounting } from "../fhe/counting.ts";
 import { createLetheCounting } from "../fhe/lethe-counting.ts";
 import { loadNodeTfhe } from "../fhe/node-tfhe.ts";
 import { type BooleanParameters, createTfheBit, createTfheByte } from "../fhe/tfhe-counting.ts";
 import { type Plot, renderSvg } from "../plot/index.ts";
 import type { Experiment, Finding, Surroundings, Table } from "./experiment.ts";
+import { rough as roughly, whole } from "./figures.ts";
+import { wrapMarkdown } from "./wrap-markdown.ts";
 
+/** What is measured, and how often. */
 export interface FheSize {
   readonly bit: BooleanParameters;
-  /** Its keys take as long as everything else together. */
+  /** Whether to measure the eight-bit number too: making its keys takes as long as everything else together. */
   readonly withByte: boolean;
-  /** Of Lethe: how many counters at once, and how long a window. */
+  /** Of Lethe: how many counters at once, and how many ticks in a window. */
   readonly letheCounters: readonly number[];
   readonly ticks: number;
-  /** Updates of each system; the middle one's time is reported. */
+  /** Updates of each system; their median time is reported. */
   readonly updates: { readonly byte: number; readonly bit: number; readonly lethe: number };
 }
 
@@ -28,6 +32,7 @@ const DEFAULT_SIZE: FheSize = {
   updates: { byte: 1, bit: 9, lethe: 201 },
 };
 
+/** What one system costs a device. */
 export interface FheRow {
   readonly system: string;
   readonly counters: number;
@@ -40,12 +45,14 @@ export interface FheRow {
   readonly onlyPart?: string;
 }
 
+/** All systems, measured in one run. */
 export interface FheResult {
   readonly rows: readonly FheRow[];
-  /** Whose times they are. */
+  /** The machine on which the times were measured. */
   readonly machine: string;
 }
 
+/** Measures all systems. */
 export async function runFhe(size: FheSize, { random, progress }: Surroundings): Promise<FheResult> {
   const { updates, ticks } = size;
   const tfhe = await loadNodeTfhe();
@@ -70,7 +77,7 @@ function thisMachine(): string {
   return `${cpus()[0]?.model.trim() || "unknown processor"}, Node ${process.versions.node}`;
 }
 
-/** Something happens in every tick that is timed. */
+/** Sets a system up and times its updates; the event happens in every tick that is timed. */
 function measure(create: () => EncryptedCounting, updates: number): FheRow {
   const started = performance.now();
   const counting = create();
@@ -82,9 +89,9 @@ function measure(create: () => EncryptedCounting, updates: number): FheRow {
     counting.update(true);
     return 1000 * (performance.now() - start);
   });
-  // What has happened must still be there after a tick in which nothing does.
+  // The event must still be in the state after a tick without one.
   if (onlyPart === undefined) counting.update(false);
-  const updateMicroseconds = times.sort((a, b) => a - b)[Math.floor(updates / 2)] as number;
+  const updateMicroseconds = median(times);
   return {
     ...{ system, counters, stateBytes, keyBytes, updateMicroseconds, keySeconds },
     ...(counting.read && { correct: before === false && counting.read() }),
@@ -92,12 +99,11 @@ function measure(create: () => EncryptedCounting, updates: number): FheRow {
   };
 }
 
-const whole = (value: number): string => Math.round(value).toLocaleString("en");
-const rough = (value: number): string => (value >= 100 ? whole(value) : String(Number(value.toPrecision(2))));
+const rough = (value: number): string => roughly(value, 2);
 
 function fheTable({ rows }: FheResult): Table {
   return {
-    columns: ["system", "state, bytes", "a counter, bytes", "key, bytes", "update, µs", "a counter, µs", "made in, s"],
+    columns: ["system", "state, bytes", "per counter", "key, bytes", "update, µs", "per counter", "set-up, s"],
     rows: rows.map((row) => [
       row.system,
       whole(row.stateBytes),
@@ -111,12 +117,13 @@ function fheTable({ rows }: FheResult): Table {
   };
 }
 
-export function describeFhe({ rows, machine }: FheResult): string {
+/** The reading: what the figures say. */
+function readingOf({ rows, machine }: FheResult): string {
   const wrong = rows.filter(({ correct }) => correct === false).map(({ system }) => system);
   const checked = rows.filter(({ correct }) => correct).map(({ system }) => `“${system}”`);
   const lethe = rows.filter(({ system }) => system.startsWith("Lethe"));
   const tfhe = rows.filter((row) => !lethe.includes(row));
-  /** The least of TFHE's to the most of Lethe's. */
+  /** The smallest of TFHE's, divided by the largest of Lethe's. */
   const ratio = (cost: (row: FheRow) => number): number => Math.min(...tfhe.map(cost)) / Math.max(...lethe.map(cost));
   const time = ratio(({ updateMicroseconds }) => updateMicroseconds);
   const keys = ratio(({ keyBytes }) => keyBytes);
@@ -125,15 +132,15 @@ export function describeFhe({ rows, machine }: FheResult): string {
     among.map((row) => `${rough((row.updateMicroseconds * TICKS_A_DAY) / 1e6)} s (${row.system})`).join(", ");
   return [
     wrong.length === 0
-      ? `What had happened was found in the state of ${checked.join(", ")}.`
+      ? `The event was found in the state of ${checked.join(", ")}.`
       : `These states were WRONG: ${wrong.join(", ")}.`,
-    `${time > 1 && keys > 1 ? "Overkill it is" : "The claim does NOT hold here"}: the cheapest update under TFHE takes ${rough(time)} times as long as Lethe's dearest, and its smallest keys are ${rough(keys)} times as large as Lethe's largest.`,
+    `${time > 1 && keys > 1 ? "FHE is overkill" : "The claim does NOT hold here"}: the cheapest update under TFHE takes ${rough(time)} times as long as Lethe's slowest, and its smallest keys are ${rough(keys)} times as large as Lethe's largest.`,
     `A counter's state is ${states > 1 ? "larger, too" : "not always larger"}: TFHE's smallest is ${rough(states)} times the size of Lethe's largest.`,
     `A day of five-minute ticks keeps a processor busy for ${day(tfhe)}; ${day(lethe)}.`,
     ...tfhe.flatMap(({ system, onlyPart }) =>
       onlyPart === undefined ? [] : [`Of “${system}” only a part is timed: ${onlyPart}.`],
     ),
-    `The times are of one machine (${machine}), in JavaScript and WebAssembly; native code would be faster for all of them.`,
+    `The times were measured on one machine (${machine}), in JavaScript and WebAssembly; native code would be faster for all of them.`,
   ].join(" ");
 }
 
@@ -149,38 +156,42 @@ function fhePlot({ rows }: FheResult): Plot {
   };
 }
 
-const ABOUT = `
-There is a way to make *any* counter pan-private without thinking: encrypt the device's state with **fully homomorphic
-encryption** and compute on it blindly ever after. The paper mentions it and calls it overkill: "FHE schemes incur a large space
-and time overhead". It gives no figures. Here are some.
+const ABOUT = wrapMarkdown(`
+There is a generic way to make *any* counter pan-private: encrypt the device's state with **fully homomorphic
+encryption** and compute on the ciphertext from then on. The paper mentions it and calls it overkill: "FHE schemes incur
+a large space and time overhead". It gives no figures. Here are some.
 
-The generic route runs on [TFHE-rs](https://github.com/zama-ai/tfhe-rs), as npm has it (\`node-tfhe\`, WebAssembly). The state is one
-encrypted bit: has it happened? In every tick, event or not, the device encrypts the tick's bit under the server's
-public key and ORs it into the state. It must not put the bit in as it is: an OR gate draws no randomness, so an intruder who
-sees the state before and after simply tries both. Each gate ends in a bootstrapping, which makes the noise small
-again, so there is no limit to the number of ticks. What a device must hold for this is the public key and the evaluation key,
-here in its compressed form.
+The generic route runs on [TFHE-rs](https://github.com/zama-ai/tfhe-rs), as npm has it (\`node-tfhe\`, WebAssembly). The
+state is one encrypted bit: has it happened? In every tick, event or not, the device encrypts the tick's bit under the
+server's public key and ORs it into the state. It must not use the bit in the clear: an OR gate draws no randomness, so
+an intruder who sees the state before and after simply tries both values. Each gate ends in a bootstrapping, which makes
+the noise small again, so the number of ticks has no limit. For this a device must hold the public key and the
+evaluation key, here in its compressed form.
 
 \`node-tfhe\` is made for clients: it makes keys, encrypts and decrypts, but has no gates. So the OR gate is ours, in
-TypeScript, on the library's own keys and ciphertexts, and it is the library that decrypts what comes out. The other row, a number of eight
-bits, runs on the library alone, and therefore stops short: the event is encrypted and bootstrapped to the key under which one
-would compute, and the addition, several bootstrappings more, is left out. Its time is a lower bound.
+TypeScript, on the library's own keys and ciphertexts, and the library decrypts the result. The other row, a number of
+eight bits, runs on the library alone and therefore stops short. The event is encrypted and bootstrapped to the key
+under which one would compute. The addition, several bootstrappings more, is left out, so the time is a lower bound.
 
-Lethe's rows are the counters that devices run. An update is a tick with an event and a write, which is what pan-privacy
-asks of every system here: fresh randomness in everything that is stored. They are measured in the same run, so that a slow machine is slow for
-all. Lethe's counters can do far less than TFHE's, of course. That is the point: counting needs no more.
-`;
+Lethe's rows are the counters that devices run. An update is a tick with an event and a write. Pan-privacy asks for this
+in every system here: fresh randomness in everything that is stored. All systems are measured in the same run, so that a
+slow machine is slow for all of them. Lethe's counters can do far less than TFHE's, of course. That is the point:
+counting needs no more.
+`);
 
+/** Tables, picture and reading from the figures. */
+export function describeFhe(result: FheResult): Finding {
+  return {
+    json: result,
+    tables: [fheTable(result)],
+    reading: readingOf(result),
+    svg: renderSvg(fhePlot(result)),
+  };
+}
+
+/** What fully homomorphic encryption would cost a device. */
 export const fhe: Experiment = {
   about: ABOUT,
   check: async () => void (await loadNodeTfhe()),
-  run: async (surroundings): Promise<Finding> => {
-    const result = await runFhe(DEFAULT_SIZE, surroundings);
-    return {
-      json: result,
-      tables: [fheTable(result)],
-      reading: describeFhe(result),
-      svg: renderSvg(fhePlot(result)),
-    };
-  },
+  run: async (surroundings) => describeFhe(await runFhe(DEFAULT_SIZE, surroundings)),
 };

@@ -1,15 +1,22 @@
+/**
+ * The experiments behind `lethe lab` and docs/lab: each tests one claim, and turns its figures into a page. An
+ * experiment is a file here (what is claimed, at which size it runs, what its figures mean); what it runs is in the
+ * folder of its subject: `attacks`, `baseline`, `fhe`, `intrusion`, `pke`, `utility`. This folder may import all of
+ * those, `plot`, `simulate` and `randomness`; nothing imports it but the command line. Start with `experiment.ts`.
+ */
 import type { Experiment } from "./experiment.ts";
 
 export type { Experiment, Finding, Surroundings, Table } from "./experiment.ts";
 export { renderContents, renderPage } from "./page.ts";
 
+/** An experiment that is not loaded yet. */
 interface Entry {
   readonly title: string;
-  /** Only what is run is loaded. */
+  /** Loads the code, which for some experiments takes seconds. */
   readonly load: () => Promise<Experiment>;
 }
 
-/** In the order in which somebody new to it would ask. */
+/** All experiments by name, in the order in which a newcomer would ask. */
 export const EXPERIMENTS: ReadonlyMap<string, Entry> = new Map<string, Entry>([
   [
     "lower-bound",
@@ -29,7 +36,7 @@ export const EXPERIMENTS: ReadonlyMap<string, Entry> = new Map<string, Entry>([
   [
     "intrusion",
     {
-      title: "Whoever opens a device learns nothing",
+      title: "An intruder who opens a device learns nothing",
       load: async () => (await import("./intrusion.ts")).intrusion,
     },
   ],

@@ -8,8 +8,9 @@ import { DEFAULT_SIZE } from "../../dist/intrusion/verdict.js";
 const HOURS_MS = 3_600_000;
 
 /**
- * The experiment with an advantage of 0.02 to be seen everywhere: about 130,000 games against each, with ElGamal too, which is 3,000 seconds of
- * processor time. Real devices fail it with probability 1e-3: that much the intervals of the SDK, whose randomness is its own, and of the others may miss.
+ * The experiment with an advantage of 0.02 to be seen everywhere: about 130,000 games against each, with ElGamal too,
+ * which is 3,000 seconds of processor time. Real devices fail it with probability 1e-3: that much the intervals of the
+ * SDK, whose randomness is its own, and of the others may miss.
  */
 it("an advantage of 0.02 would be seen with every scheme, and there is none", { timeout: 3 * HOURS_MS }, async () => {
   let told = -1;

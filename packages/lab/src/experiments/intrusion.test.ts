@@ -1,7 +1,6 @@
 import { seededRandomnessForTests, uniformBelow } from "@lethe/core/randomness";
 import { describe, expect, it } from "vitest";
 import { inAllThreads } from "../../dist/intrusion/match.js";
-import { randomnessFromKey } from "../expanded-randomness.ts";
 import { DISTINGUISHERS, runBattery } from "../intrusion/battery.ts";
 import { FAULTS } from "../intrusion/controls.ts";
 import { advantageOf, gamesFor, powerOf, shareInterval } from "../intrusion/exact-binomial.ts";
@@ -10,6 +9,7 @@ import { inThisThread, type Match } from "../intrusion/match.ts";
 import { SUBJECTS } from "../intrusion/subjects.ts";
 import { DEFAULT_SIZE, type IntrusionSize } from "../intrusion/verdict.ts";
 import { FEATURES } from "../intrusion/view.ts";
+import { randomnessFromKey } from "../randomness/expanded-randomness.ts";
 import { describeIntrusion, runIntrusion } from "./intrusion.ts";
 
 /** All intervals together fail with probability 1e-6, and only those of the SDK are not seeded. */
@@ -51,7 +51,7 @@ describe("intruders", () => {
     expect(result.controls.filter(({ caughtWhenMended }) => caughtWhenMended)).toEqual([]);
   });
 
-  it("have the same games in threads of their own", async () => {
+  it("have the same games in other threads", async () => {
     const match: Match = {
       opponent: SUBJECTS[0] as (typeof SUBJECTS)[number],
       games: 31,
@@ -65,7 +65,7 @@ describe("intruders", () => {
   });
 });
 
-describe("what is told", () => {
+describe("the finding", () => {
   const finding = describeIntrusion(result);
 
   it("has the fields that programs read", () => {
@@ -136,7 +136,7 @@ describe("the number of games", () => {
   it("lets the classifier find what no single number shows", () => {
     const random = randomnessFromKey(new Uint8Array(32).fill(2));
     const sample = planted(1400, 0, random);
-    // One number hides the label in another's noise; only their difference tells.
+    // One number hides the label in another's noise; only their difference shows it.
     for (const [i, label] of sample.labels.entries()) {
       const noise = uniformBelow(random, 1000);
       sample.features[i * FEATURES + 2] = noise;

@@ -1,7 +1,9 @@
 import { type Line, renderSvg } from "../plot/index.ts";
 import type { Finding, Table } from "./experiment.ts";
+import { figure, signed } from "./figures.ts";
 import type { LowerBoundPoint, LowerBoundResult, Series } from "./lower-bound.ts";
 
+/** Tables, picture and reading from the figures. */
 export function describeLowerBound(result: LowerBoundResult): Finding {
   return {
     json: jsonOf(result),
@@ -49,7 +51,7 @@ const ORDER: readonly Series[] = [
 function errorTable({ points, size, letheRuns }: LowerBoundResult): Table {
   const { devices, runs, lethe } = size;
   return {
-    caption: `Root of the mean square error, in devices, of ${figure(devices)}: measured over ${figure(runs)} windows (Lethe: ${figure(letheRuns)} counts over ${lethe.fleet} devices each, scaled), in brackets what theory says`,
+    caption: `Root of the mean square error, in devices out of ${figure(devices)}, measured over ${figure(runs)} windows (Lethe: ${figure(letheRuns)} counts over ${lethe.fleet} devices each, scaled); in brackets, the error by theory`,
     columns: ["T", ...ORDER.map((series) => NAMES[series]), "paper's bound, constant 1", "van Trees' bound"],
     rows: points.map((point) => [
       figure(point.T),
@@ -67,7 +69,7 @@ function slopeTable({ fits }: LowerBoundResult): Table {
     columns: ["", "exponent", "±", "theory"],
     rows: ORDER.map((series) => [
       NAMES[series],
-      signed(fits[series].slope),
+      signed(fits[series].slope, 3),
       fits[series].standardError.toFixed(4),
       String(EXPECTED[series]),
     ]),
@@ -75,7 +77,7 @@ function slopeTable({ fits }: LowerBoundResult): Table {
   };
 }
 
-/** Nobody need be worse off than by always answering the middle. */
+/** No counter need be worse than a constant answer, n/2. */
 function capped({ devices }: LowerBoundPoint, error: number): number {
   return Math.min(error, devices / 2);
 }
@@ -88,19 +90,20 @@ function readingOf(result: LowerBoundResult): string {
   const { points, fits } = result;
   const last = points.at(-1) as LowerBoundPoint;
   const wrong = ORDER.filter((series) => Math.abs(fits[series].slope - EXPECTED[series]) > TOLERANCE[series]);
-  const slope = (series: Series): string => `${signed(fits[series].slope)} ± ${fits[series].standardError.toFixed(3)}`;
+  const slope = (series: Series): string =>
+    `${signed(fits[series].slope, 3)} ± ${fits[series].standardError.toFixed(3)}`;
   return [
-    `Without cryptography the error grows like T to the power of ${slope("informationTheoretic")} (no event or one) and ${slope("atMostOneEvent")} (at most one event), and like T to the power of ${slope("anyStreams")} if any two streams must look alike; Lethe's like T to the power of ${slope("lethe")}.`,
+    `Without cryptography the error grows like T to the power of ${slope("informationTheoretic")} (no event or one) and ${slope("atMostOneEvent")} (at most one event). If any two streams must look alike, it grows like T to the power of ${slope("anyStreams")}. Lethe's grows like T to the power of ${slope("lethe")}.`,
     wrong.length === 0
-      ? "That is the √T of the paper, the T that it conjectures for the widest scope as far as this counter goes, and no growth at all for Lethe."
+      ? "That is the √T of the paper, the T that it conjectures for the widest scope (as far as this counter goes), and no growth at all for Lethe."
       : `That is NOT as claimed: ${wrong.map((series) => NAMES[series]).join(", ")}.`,
-    `At T = ${figure(last.T)}, of ${figure(last.devices)} devices, the best counter without cryptography is off by ${figure(last.informationTheoretic)}, Lethe by ${figure(last.lethe)}: ${(last.informationTheoretic / last.lethe).toFixed(1)} times as much, where √T = ${Math.sqrt(last.T).toFixed(1)}.`,
+    `At T = ${figure(last.T)}, with ${figure(last.devices)} devices, the error of the best counter without cryptography is ${figure(last.informationTheoretic)}, and Lethe's is ${figure(last.lethe)}. The first is ${(last.informationTheoretic / last.lethe).toFixed(1)} times as large; √T = ${Math.sqrt(last.T).toFixed(1)}.`,
     comparisonWithBounds(points),
-    "This shows how these counters grow, at one ε and one share of events; that no other counter without cryptography does better is the paper's proof, not a measurement.",
+    "This shows how the errors of these counters grow, at one ε and one share of events. That no other counter without cryptography does better is the paper's proof, not a measurement.",
   ].join(" ");
 }
 
-/** What is claimed of the slopes. */
+/** How far a slope may be from its claim. */
 const TOLERANCE: Readonly<Record<Series, number>> = {
   informationTheoretic: 0.05,
   atMostOneEvent: 0.05,
@@ -113,11 +116,11 @@ function comparisonWithBounds(points: readonly LowerBoundPoint[]): string {
   const proved = points.filter(({ vanTrees }) => vanTrees > 0);
   const broken = proved.filter((point) => capped(point, point.informationTheoretic) < 0.9 * point.vanTrees);
   if (broken.length > 0) {
-    return `At ${broken.length} of ${proved.length} T the best counter came BELOW the bound of van Trees, which speaks of an average over how likely the event is: as that counter's error is the same whatever that is, something is wrong.`;
+    return `At ${broken.length} of ${proved.length} T the best counter came BELOW the bound of van Trees, which is about an average over how likely the event is. That counter's error does not depend on it, so something is wrong.`;
   }
   const below = proved.filter((point) => point.lethe < point.vanTrees);
   const tightest = Math.max(...proved.map((point) => point.vanTrees / point.informationTheoretic));
-  return `No counter without cryptography came below the bound that is proved with all constants, for the error on average over how likely the event is; at best it is ${Math.round(100 * tightest)}% of what the best one attains here, where one device in ten has the event. Lethe lies below it at ${below.length} of the ${proved.length} T where it says anything, which is what encryption buys.`;
+  return `No counter without cryptography came below the bound that is proved with all constants, for the error on average over how likely the event is. At best the bound is ${Math.round(100 * tightest)}% of what the best counter attains here, where one device in ten has the event. Lethe is below the bound at ${below.length} of the ${proved.length} T where it says anything: that is what encryption buys.`;
 }
 
 function pictureOf({ points, size }: LowerBoundResult): string {
@@ -137,17 +140,6 @@ function pictureOf({ points, size }: LowerBoundResult): string {
       { name: "paper's bound, constant 1", points: points.map(({ T, lowerBound }) => [T, lowerBound]), marks: false },
       { name: "van Trees' bound", points: points.map(({ T, vanTrees }) => [T, vanTrees]), marks: false },
     ],
-    note: "Measured. Cut at half the devices, which always answering “half of them” attains. The paper's bound lies on the counter that attains it.",
+    note: "Measured. Cut at half the devices, which the constant answer “half of them” attains. The paper's bound coincides with the counter that attains it.",
   });
-}
-
-function figure(value: number): string {
-  return value.toLocaleString("en", { maximumSignificantDigits: 4 });
-}
-
-function signed(value: number): string {
-  return value
-    .toFixed(3)
-    .replace(/^-(0\.0*)$/, "$1")
-    .replace("-", "−");
 }

@@ -1,7 +1,9 @@
+import { mean } from "../arithmetic/averages.ts";
+
 /** A power law through measured errors: error = c·T^slope. */
 export interface Fit {
   readonly slope: number;
-  /** Of the slope, if each error is the root of a mean square over so many independent runs. */
+  /** Of the slope, if each error is the root of a mean square over `runs` independent runs. */
   readonly standardError: number;
 }
 
@@ -14,12 +16,4 @@ export function fitSlope(ticks: readonly number[], errors: readonly number[], ru
   const spread = xs.reduce((sum, x) => sum + (x - meanX) ** 2, 0);
   const slope = xs.reduce((sum, x, i) => sum + (x - meanX) * ((ys[i] as number) - meanY), 0) / spread;
   return { slope, standardError: 1 / Math.sqrt(2 * runs * spread) };
-}
-
-export function rootMeanSquare(errors: readonly number[]): number {
-  return Math.sqrt(mean(errors.map((error) => error ** 2)));
-}
-
-export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

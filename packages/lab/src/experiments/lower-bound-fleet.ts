@@ -1,10 +1,11 @@
 import { type Randomness, uniformBelow } from "@lethe/core/randomness";
 import type { Recorder } from "@lethe/core/statistic";
-import { bytesFrom, oneServer } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
+import { oneServer } from "../simulate/servers.ts";
 
 /**
- * Windows of real Lethe devices. A ledger's slots are counters of their own, with coins of their own, so that a fleet of a few
- * devices with a thousand metrics is a thousand independent fleets that count one event each.
+ * Windows of real Lethe devices. The slots of a ledger are independent counters with independent coins, so a fleet of a
+ * few devices with a thousand metrics is a thousand independent fleets that count one event each.
  */
 export interface LedgerFleets {
   readonly ticks: number;
@@ -14,16 +15,18 @@ export interface LedgerFleets {
   readonly localEpsilon: number;
 }
 
+/** What came out of all fleets. */
 export interface LedgerResult {
   /** Estimate − truth, for every fleet and metric. */
   readonly errors: readonly number[];
-  /** What a device's answer really costs. */
+  /** The ε that a device's answer attains. */
   readonly localEpsilon: number;
 }
 
-/** On one device in so many the event happens, once, at a tick of its own. */
+/** The event happens on one device in this many, once, at a tick that is drawn for each device. */
 export const ONE_IN = 10;
 
+/** Runs all fleets, one after another; `step` is called after each device. */
 export async function runLedgers(size: LedgerFleets, random: Randomness, step: () => void): Promise<LedgerResult> {
   const { ticks, devices, metrics, localEpsilon } = size;
   const errors: number[] = [];
@@ -48,7 +51,7 @@ export async function runLedgers(size: LedgerFleets, random: Randomness, step: (
   return { errors, localEpsilon: attained };
 }
 
-/** A write in every tick, and the events where they fall; what is stored at the end. */
+/** A write in every tick, and each event at a random tick; returns what is stored at the end. */
 function liveThrough(recorder: Recorder, ticks: number, happens: readonly boolean[], random: Randomness): Uint8Array {
   const at = happens.map((event) => (event ? uniformBelow(random, ticks) : undefined));
   let stored: Uint8Array | undefined;

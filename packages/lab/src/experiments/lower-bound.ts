@@ -1,22 +1,26 @@
 import { type Randomness, withBufferedRandomness } from "@lethe/core/randomness";
+import { mean, rootMeanSquare } from "../arithmetic/averages.ts";
 import { lowerBounds } from "../baseline/bounds.ts";
 import { createCounter, createFleetRun, type Fleet, type Scope, theoreticalError } from "../baseline/counters.ts";
-import { expandedRandomness } from "../expanded-randomness.ts";
+import { expandedRandomness } from "../randomness/expanded-randomness.ts";
 import type { Experiment, Surroundings } from "./experiment.ts";
+import { whole } from "./figures.ts";
 import { describeLowerBound } from "./lower-bound-finding.ts";
-import { type Fit, fitSlope, mean, rootMeanSquare } from "./lower-bound-fit.ts";
+import { type Fit, fitSlope } from "./lower-bound-fit.ts";
 import { ONE_IN, runLedgers } from "./lower-bound-fleet.ts";
+import { wrapMarkdown } from "./wrap-markdown.ts";
 
 /**
- * ln 3 = 1.09861…, rounded up. A ledger in Z_4 attains ln 3 exactly, and so do coins that lie once in four: everybody is compared at
- * the very same ε, and coins are cheap.
+ * ln 3 = 1.09861…, rounded up. A ledger in Z_4 attains ln 3 exactly, and so do coins that are wrong once in four times.
+ * So all counters are compared at the very same ε, and coins are cheap.
  */
 const ASKED_EPSILON = 1.0987;
 const FLIP = 0.25;
 
+/** How much is run. */
 export interface LowerBoundSize {
   readonly ticks: readonly number[];
-  /** Of the counters without cryptography; all errors are stated for so many. */
+  /** Of the counters without cryptography. All errors are stated for this number of devices. */
   readonly devices: number;
   /** Windows of all these devices, for each T. */
   readonly runs: number;
@@ -31,7 +35,9 @@ const FULL: LowerBoundSize = {
   lethe: { fleet: 16, metrics: 960, fleets: 4 },
 };
 
+/** The counters that are compared, by their names in the JSON. */
 export const SERIES = ["informationTheoretic", "atMostOneEvent", "anyStreams", "lethe", "randomizedResponse"] as const;
+/** One of the counters. */
 export type Series = (typeof SERIES)[number];
 type Errors = Readonly<Record<Series, number>>;
 
@@ -39,16 +45,18 @@ type Errors = Readonly<Record<Series, number>>;
 export interface LowerBoundPoint extends Errors {
   readonly T: number;
   readonly devices: number;
-  /** On so many the event happens, once. */
+  /** The number of devices on which the event happens, once. */
   readonly events: number;
   readonly theory: Errors;
   /** Mean error over its own standard error. */
   readonly bias: Errors;
-  /** The paper's, with constant 1 and at most devices/2; and van Trees', which is about an average over how many devices have the event. */
+  /** The paper's bound, with constant 1 and at most devices/2. */
   readonly lowerBound: number;
+  /** Van Trees' bound, which is about an average over how many devices have the event. */
   readonly vanTrees: number;
 }
 
+/** All points, and a power law through those of each counter. */
 export interface LowerBoundResult {
   readonly epsilon: number;
   readonly size: LowerBoundSize;
@@ -57,6 +65,7 @@ export interface LowerBoundResult {
   readonly fits: Readonly<Record<Series, Fit>>;
 }
 
+/** Measures all counters at every T. */
 export async function runLowerBound(
   size: LowerBoundSize,
   { random: source, progress }: Surroundings,
@@ -89,7 +98,7 @@ async function measureAt(
     informationTheoretic: measureCounter("zero-or-one", fleet, runs, random),
     atMostOneEvent: measureCounter("at-most-one", fleet, runs, random),
     anyStreams: measureCounter("any", fleet, runs, random),
-    // Whether it has happened is kept in the clear, and told once.
+    // The device keeps in the clear whether it has happened, and answers once.
     randomizedResponse: measureCounter("zero-or-one", plain, runs, random),
     lethe: await measureLethe(T, devices, lethe, random, () => advance(letheWork(T))),
   };
@@ -145,7 +154,7 @@ function summarize(errors: readonly number[], theory: number, scale: number): Me
   };
 }
 
-/** A device's time: what does not depend on T is worth some forty ticks. */
+/** The time that a device takes, in ticks: what does not depend on T takes as long as some forty ticks. */
 function letheWork(ticks: number): number {
   return ticks + 40;
 }
@@ -160,28 +169,45 @@ function createProgress({ ticks, lethe }: LowerBoundSize, progress: (share: numb
   };
 }
 
+/** How the error grows with the window: counters without cryptography, and Lethe. */
 export const lowerBound: Experiment = {
-  about: `
-To hide events from whoever opens the device, one could do without encryption: randomize every tick by itself, as it happens, and keep only the
-sum. The paper proves that this has a price. Any counter whose stored state is differentially private in the
-information-theoretic sense is off by at least the order of √(nT·e^ε)/(e^ε−1) when it counts on how many of n devices something happened in T ticks (thm:main_lb, for T ≥ 16e^ε). Randomized
-response without that protection is off by √(n·e^ε)/(e^ε−1): the gap is **√T**, and it is the reason why Lethe encrypts. Lethe claims that it has no gap at all: its error is that of randomized
-response, however long the window.
+  about: wrapMarkdown(`
+To hide events from anyone who opens the device, one could do without encryption: randomize every tick by itself, as it
+happens, and keep only the sum. The paper proves that this has a price. Take any counter whose stored state is
+differentially private in the information-theoretic sense, and let it count on how many of n devices something happened
+in T ticks. Its error is at least of the order of √(nT·e^ε)/(e^ε−1) (thm:main_lb, for T ≥ 16e^ε). Randomized response
+without that protection has an error of √(n·e^ε)/(e^ε−1). The gap is **√T**, and it is the reason why Lethe encrypts.
+Lethe claims to have no gap at all: its error is that of randomized response, however long the window is.
 
-Everything here is run, not only computed. **Without cryptography**, a device's state is a running count in the clear. How good it can be depends on
-which two streams an intruder must not tell apart. *No event or one*: every tick adds a randomized bit that is right with probability e^ε/(e^ε+1).
-*Any two streams with at most one event*: these may differ in two ticks, so a tick with the event adds a 1 with probability ½, one without with 1/(e^ε+1), and the error is twice as large.
-*Any two streams at all*: the device picks one tick beforehand, keeps a randomized bit of that tick, and the count is scaled by T: the error grows like T. The first two are the ones to which the paper's √T applies, and the slope called
-\`informationTheoretic\` is that of the first, the best. **Lethe** is the real ledger: keys, a write in each tick, a sealed report, opened by the server. Its slots are independent
-counters, so a fleet of a few devices with many metrics gives many independent counts; the errors of so few devices are multiplied by the square root of how many times more devices the others have, since answers of different devices are independent.
-**Plain randomized response** is a device that keeps the bit in the clear.
+Everything here is run, not only computed. **Without cryptography**, a device's state is a running count in the clear.
+Its accuracy depends on which two streams an intruder must not tell apart:
 
-Two lower bounds stand beside them. The paper's, which leaves its constant open: it is drawn with 1, and cut at n/2, because always
-answering "half of them" is never worse than that (the paper forgets this minimum). And one with all constants, by van Trees' inequality: if
-the event happens with an unknown probability θ, n final counts hold only so much Fisher information about θ, so the root of the mean square error is at least n/√(n·Ī + 4π²) − √n/2. That is the error averaged over θ, and so a bound for some θ, not for every one. Here θ is one in ten; the errors of the first counter and of Lethe are the same for every θ, so they may be compared with it. It is proved in \`packages/lab/src/baseline/bounds.ts\`.
+- *No event or one*: every tick adds a randomized bit that is right with probability e^ε/(e^ε+1).
+- *Any two streams with at most one event*: these may differ in two ticks. A tick with the event adds a 1 with
+probability ½, a tick without it with probability 1/(e^ε+1), and the error is twice as large.
+- *Any two streams at all*: the device picks one tick beforehand and keeps a randomized bit of that tick. The count is
+scaled by T, so the error grows like T.
 
-One device in ten has the event, once, at a random tick. All run at ε = ln 3: a bit is told wrongly once in four times. The event's tick must be random: were it known, the randomized bit of that one tick would tell as much as if there were no others, and the paper's statement about *two fixed* streams (thm:lower_bound) does not follow from its lemma. What it says about errors stands.
-Slopes are fitted to the logarithms of error and T. There are so many devices that the points of the first two counters stay below n/2; the third's are fitted as measured, and cut in the picture only.
-`,
+The paper's √T applies to the first two. The slope called \`informationTheoretic\` is that of the first, the best.
+**Lethe** is the real ledger: keys, a write in each tick, a sealed report, opened by the server. Its slots are
+independent counters, so a fleet of a few devices with many metrics gives many independent counts. The answers of
+different devices are independent, too. So the errors of these few devices are multiplied by the square root of how many
+times more devices the other counters have. **Plain randomized response** is a device that keeps the bit in the clear.
+
+Two lower bounds are drawn beside them. The paper leaves the constant of its bound open. It is drawn with 1, and cut at
+n/2, because always answering "half of them" is never worse than that (the paper forgets this minimum). The other bound
+has all its constants, by van Trees' inequality. Suppose that the event happens with an unknown probability θ, and that
+a final count holds Fisher information Ī about θ on average. Then the root of the mean square error is at least n/√(n·Ī
++ 4π²) − √n/2. This error is an average over θ, so the bound holds for some θ, not for every one. Here θ is one in ten.
+The errors of the first counter and of Lethe are the same for every θ, so they may be compared with the bound. The proof
+is in \`packages/lab/src/baseline/bounds.ts\`.
+
+One device in ten has the event, once, at a random tick. All counters run at ε = ln 3: one bit in four is reported
+wrongly. The event's tick must be random. If it were known, the randomized bit of that one tick would reveal as much as
+if there were no other ticks, and the paper's statement about *two fixed* streams (thm:lower_bound) does not follow from
+its lemma. What the paper says about errors stands. Slopes are fitted to the logarithms of error and T. With
+${whole(FULL.devices)} devices, the points of the first two counters stay below n/2. Those of the third are fitted as
+measured, and cut in the picture only.
+`),
   run: async (surroundings) => describeLowerBound(await runLowerBound(FULL, surroundings)),
 };

@@ -1,6 +1,9 @@
 import type { Experiment, Finding, Table } from "./experiment.ts";
+import { wrapMarkdown } from "./wrap-markdown.ts";
 
-/** A page about one experiment, in Markdown; its picture lies beside it, under the same name. */
+/**
+ * A page about one experiment, in Markdown. Its picture and its figures are in the same folder, under the same name.
+ */
 export function renderPage(name: string, title: string, { about }: Experiment, { tables, reading }: Finding): string {
   return [
     `# ${title}`,
@@ -8,18 +11,25 @@ export function renderPage(name: string, title: string, { about }: Experiment, {
     `![${title}](${name}.svg)`,
     "## What came out",
     ...tables.map(renderTable),
-    reading,
-    `Made by \`npx lethe lab ${name}\`; all figures are in [${name}.json](${name}.json). [All experiments](README.md)`,
+    wrapMarkdown(reading),
+    wrapMarkdown(
+      `Made by \`npx lethe lab ${name}\`; all figures are in [${name}.json](${name}.json). [All experiments](README.md)`,
+    ),
     "",
   ].join("\n\n");
 }
 
-/** The way into a folder of pages. */
+const CONTENTS = `
+Each page tests one claim, the paper's or ours. Where devices and servers take part, the test runs the code that real devices and
+servers run. \`npx lethe lab all\` runs all experiments again and writes the pages; \`npx lethe lab <name>\` runs one of them.
+`;
+
+/** The first page of a folder of pages: what each experiment found. */
 export function renderContents(pages: readonly { name: string; title: string; reading: string }[]): string {
   return [
     "# The lab",
-    "Each page takes one claim, of the paper or of ours, and puts it to the test: with the code that devices and servers run, where devices and servers are concerned. `npx lethe lab all` makes them anew, `npx lethe lab <name>` one of them.",
-    ...pages.map(({ name, title, reading }) => `## [${title}](${name}.md)\n\n${reading}`),
+    wrapMarkdown(CONTENTS),
+    ...pages.map(({ name, title, reading }) => `## [${title}](${name}.md)\n\n${wrapMarkdown(reading)}`),
     "",
   ].join("\n\n");
 }
@@ -28,5 +38,5 @@ function renderTable({ caption, columns, rows, words }: Table): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   const rule = columns.map((_, i) => (i < words ? "---" : "---:"));
   const table = [line(columns), line(rule), ...rows.map(line)].join("\n");
-  return caption === undefined ? table : `${caption}:\n\n${table}`;
+  return caption === undefined ? table : `${wrapMarkdown(`${caption}:`)}\n\n${table}`;
 }

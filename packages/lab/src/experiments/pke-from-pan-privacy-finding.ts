@@ -1,13 +1,18 @@
 import type { Price } from "../pke/small-space-price.ts";
 import type { ErrorsByClients, Transmission } from "../pke/transmission.ts";
-import type { Plot, Point } from "../plot/index.ts";
-import type { Table } from "./experiment.ts";
+import { type Plot, type Point, renderSvg } from "../plot/index.ts";
+import type { Finding, Table } from "./experiment.ts";
+import { counted, rough as roughly, whole } from "./figures.ts";
 import type { PkeResult } from "./pke-from-pan-privacy.ts";
 
-const whole = (value: number): string => Math.round(value).toLocaleString("en");
-const rough = (value: number): string => (value >= 1000 ? whole(value) : String(Number(value.toPrecision(3))));
+const rough = (value: number): string => roughly(value, 3);
 
-export function pkeTables({ counters, byClients, smallSpace }: PkeResult): Table[] {
+/** Tables, picture and reading from the figures. */
+export function describePke(result: PkeResult): Finding {
+  return { json: result, tables: tablesOf(result), reading: readingOf(result), svg: renderSvg(pkePlot(result)) };
+}
+
+function tablesOf({ counters, byClients, smallSpace }: PkeResult): Table[] {
   return [
     {
       caption: "Messages sent with keys made of simulated clients",
@@ -17,9 +22,9 @@ export function pkeTables({ counters, byClients, smallSpace }: PkeResult): Table
         "received",
         "clients",
         "wrong bits",
-        "of",
+        "bits",
         "public key",
-        "a bit encrypted",
+        "ciphertext of a bit",
         "read with a made-up key",
       ],
       rows: [...counters, smallSpace.transmission].map(transmissionRow),
@@ -27,7 +32,7 @@ export function pkeTables({ counters, byClients, smallSpace }: PkeResult): Table
     },
     {
       caption: `Wrong bits against the number of clients, ${counters[0]?.counter}`,
-      columns: ["clients", "wrong bits", "of", "expected"],
+      columns: ["clients", "wrong bits", "bits", "expected"],
       rows: byClients.map(({ clients, bitErrors, bits, bound }) => [
         whole(clients),
         whole(bitErrors),
@@ -78,22 +83,21 @@ function readBy({ bitErrors, advantage }: Transmission["withoutKey"]): string {
   return advantage === 0 ? "nothing" : `advantage ${rough(advantage)}`;
 }
 
-/** One paragraph, from the figures. */
-export function describePke({ counters, byClients, smallSpace }: PkeResult): string {
+function readingOf({ counters, byClients, smallSpace }: PkeResult): string {
   const { transmission, byTicks, longWindow } = smallSpace;
   return [
     ...counters.map(describeTransmission),
     describeErrors(byClients),
     describeWithout(transmission),
     describeDistances(byTicks),
-    `A window of ${whole(longWindow.ticks)} ticks takes ${longWindow.squarings} squarings of a matrix of ${2 * longWindow.states} rows, for ${longWindow.states} states with the event and without.`,
+    `A window of ${whole(longWindow.ticks)} ticks takes ${longWindow.squarings} squarings of a matrix of ${2 * longWindow.states} rows: ${longWindow.states} states with the event, and as many without.`,
   ].join(" ");
 }
 
 function describeTransmission({ counter, message, clients, bitErrors, bits, withoutKey }: Transmission): string {
   const came = bitErrors === 0 ? `came out whole` : `did NOT come out: ${bitErrors} of ${bits} bits are wrong`;
   const stranger = readByStranger(withoutKey);
-  return `With ${counter} and ${clients} clients a bit, “${message}” ${came}; ${stranger}.`;
+  return `With ${counter} and ${clients} clients per bit, “${message}” ${came}; ${stranger}.`;
 }
 
 function readByStranger({ advantage, bits }: Transmission["withoutKey"]): string {
@@ -105,29 +109,30 @@ function readByStranger({ advantage, bits }: Transmission["withoutKey"]): string
 function describeErrors(byClients: readonly ErrorsByClients[]): string {
   const share = ({ bitErrors, bits }: ErrorsByClients): string => `${rough((100 * bitErrors) / bits)}%`;
   const [first, last] = [byClients[0], byClients.at(-1)] as [ErrorsByClients, ErrorsByClients];
-  return `With ${first.clients} client${first.clients === 1 ? "" : "s"} ${share(first)} of bits were wrong, with ${last.clients} ${share(last)}.`;
+  return `With ${counted(first.clients, "client")}, ${share(first)} of bits were wrong; with ${counted(last.clients, "client")}, ${share(last)}.`;
 }
 
 function describeWithout({ ticks, clients, bitErrors, withoutKey }: Transmission): string {
   const read = bitErrors === 0 ? "can be read as well" : `cannot be read (${bitErrors} wrong bits)`;
   const stranger =
     withoutKey.bitErrors === 0 ? "by everybody: it has no secret to keep" : "by the owner of the key only";
-  return `The counter without cryptography ${read} with ${whole(clients)} clients a bit for ${ticks} ticks, ${stranger}.`;
+  return `With the counter without cryptography, and ${whole(clients)} clients per bit for ${ticks} ticks, the message ${read}, ${stranger}.`;
 }
 
 function describeDistances(byTicks: readonly Price[]): string {
   const within = byTicks.every(({ distance, distanceBound }) => distance <= distanceBound);
   const least = Math.min(...byTicks.map(({ ciphertextDistanceBound }) => ciphertextDistanceBound));
   const lemma = within
-    ? "One client's state tells 0 from 1 no better than the paper's lemma allows"
-    : "One client's state tells 0 from 1 BETTER than the paper's lemma allows";
+    ? "The state of one client distinguishes 0 from 1 no better than the paper's lemma allows"
+    : "The state of one client distinguishes 0 from 1 BETTER than the paper's lemma allows";
   const price =
     least >= 1
-      ? `but times the clients that it takes to read a bit, that is ${rough(least)} or more, and from 1 on it protects nothing`
-      : "and for some window even times the clients that it takes to read a bit, which the paper's lower bound EXCLUDES";
-  return `${lemma}, ${price}.`;
+      ? `Multiplied by the number of clients that it takes to read a bit, that is ${rough(least)} or more, and from 1 on it protects nothing`
+      : "For some window that holds even if multiplied by the number of clients that it takes to read a bit, which the paper's lower bound EXCLUDES";
+  return `${lemma}. ${price}.`;
 }
 
+/** Wrong bits against the number of clients. */
 export function pkePlot({ counters: [lethe], byClients, smallSpace }: PkeResult): Plot {
   const measured = (rows: readonly ErrorsByClients[]): Point[] =>
     rows.map(({ clients, bitErrors, bits }) => [clients, bitErrors / bits]);
@@ -136,7 +141,7 @@ export function pkePlot({ counters: [lethe], byClients, smallSpace }: PkeResult)
   const dashed = { style: "dashed", marks: false } as const;
   return {
     title: "A message encrypted into the states of simulated devices",
-    x: { label: "clients simulated for a bit", scale: "log" },
+    x: { label: "clients simulated per bit", scale: "log" },
     y: { label: "share of bits read wrongly", scale: "log" },
     lines: [
       { name: `${lethe.counter}: measured`, points: measured(byClients), marks: true },
@@ -148,6 +153,6 @@ export function pkePlot({ counters: [lethe], byClients, smallSpace }: PkeResult)
       },
       { name: "no cryptography: at most, by Chernoff", points: expected(without), ...dashed },
     ],
-    note: "Where no bit was wrong there is no mark. Messages are sent with as many clients as where the dashed lines end.",
+    note: "Where no bit was wrong there is no mark. Messages are sent with the number of clients at which the dashed lines end.",
   };
 }

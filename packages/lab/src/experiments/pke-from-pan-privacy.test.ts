@@ -1,7 +1,7 @@
 import { seededRandomnessForTests } from "@lethe/core/randomness";
 import { describe, expect, it } from "vitest";
 import { type PkeResult, type PkeSize, runPkeFromPanPrivacy } from "./pke-from-pan-privacy.ts";
-import { describePke, pkePlot, pkeTables } from "./pke-from-pan-privacy-finding.ts";
+import { describePke, pkePlot } from "./pke-from-pan-privacy-finding.ts";
 
 const SMALL: PkeSize = {
   lethe: [{ counter: { scheme: "lattice", ticks: 2, localEpsilon: 6 }, message: "H" }],
@@ -40,23 +40,24 @@ describe("pke-from-pan-privacy", () => {
   });
 
   it("says what it found, also if the claim fails", () => {
-    expect(describePke(result)).toContain("“H” came out whole; a made-up private key reads nothing of it");
+    expect(describePke(result).reading).toContain("“H” came out whole; a made-up private key reads nothing of it");
     const [sent] = result.counters;
     const guessing = { bitErrors: 7, bits: 16, advantage: 0.125 };
-    expect(describePke({ ...result, counters: [{ ...sent, withoutKey: guessing }] })).toContain(
+    expect(describePke({ ...result, counters: [{ ...sent, withoutKey: guessing }] }).reading).toContain(
       "a made-up private key has an advantage of 0.125 in 16 bits",
     );
     const broken: PkeResult = {
       ...result,
       counters: [{ ...sent, bitErrors: 3, withoutKey: { bitErrors: 0, bits: 16, advantage: 1 } }],
     };
-    expect(describePke(broken)).toContain(
+    expect(describePke(broken).reading).toContain(
       "did NOT come out: 3 of 8 bits are wrong; but a made-up private key READS it",
     );
   });
 
   it("has a table with as many cells as columns, and a picture of finite points", () => {
-    for (const { columns, rows } of pkeTables(result)) for (const row of rows) expect(row).toHaveLength(columns.length);
+    const { tables } = describePke(result);
+    for (const { columns, rows } of tables) for (const row of rows) expect(row).toHaveLength(columns.length);
     for (const { points } of pkePlot(result).lines) expect(points.flat().every(Number.isFinite)).toBe(true);
   });
 });

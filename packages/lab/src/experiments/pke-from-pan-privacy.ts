@@ -7,12 +7,13 @@ import { createRunningCount } from "../pke/running-count.ts";
 import { smallSpaceEncryptionFrom } from "../pke/small-space-encryption.ts";
 import { type Distance, distanceInLongWindow, type Price, priceOfRunningCount } from "../pke/small-space-price.ts";
 import { type ErrorsByClients, errorsWith, type Transmission, transmit } from "../pke/transmission.ts";
-import { renderSvg } from "../plot/index.ts";
-import type { Experiment, Finding, Surroundings } from "./experiment.ts";
-import { describePke, pkePlot, pkeTables } from "./pke-from-pan-privacy-finding.ts";
+import type { Experiment, Surroundings } from "./experiment.ts";
+import { describePke } from "./pke-from-pan-privacy-finding.ts";
+import { wrapMarkdown } from "./wrap-markdown.ts";
 
+/** How much is run. */
 export interface PkeSize {
-  /** Lethe's counters, and what is sent with each. The first is the one whose errors are counted. */
+  /** Lethe's counters, and the message that is sent with each. Errors are counted for the first. */
   readonly lethe: readonly [LetheMessage, ...LetheMessage[]];
   readonly byClients: ClientNumbers;
   /** The counter without cryptography. */
@@ -21,17 +22,18 @@ export interface PkeSize {
     readonly epsilon: number;
     readonly ticks: number;
     readonly byClients: ClientNumbers;
-    /** Powers of two, for which its price is worked out. */
+    /** Window lengths, powers of two, for which its price is computed. */
     readonly byTicks: readonly number[];
   };
 }
 
+/** A message, and the counter that it is sent with. */
 export interface LetheMessage {
   readonly counter: LetheCounterOptions;
   readonly message: string;
 }
 
-/** With how many clients bits are encrypted, and how many are simulated in all for each of these. */
+/** The numbers of clients that bits are encrypted with, and how many clients are simulated in all for each. */
 export interface ClientNumbers {
   readonly clients: readonly number[];
   readonly inAll: number;
@@ -52,11 +54,12 @@ const DEFAULT_SIZE: PkeSize = {
   },
 };
 
-/** Of a whole message. */
+/** The probability that a whole message is not read right, at most. */
 const FAILURE = 1e-9;
 /** Ten years of five-minute ticks. */
 const LONG_WINDOW = { ticks: 2 ** 20, states: 64 };
 
+/** What came out, for the first counter and for all. */
 export interface PkeResult {
   readonly messageRecovered: boolean;
   readonly bitErrors: number;
@@ -67,6 +70,7 @@ export interface PkeResult {
   readonly smallSpace: SmallSpaceResult;
 }
 
+/** What came out for the counter without cryptography. */
 export interface SmallSpaceResult {
   readonly epsilon: number;
   readonly transmission: Transmission;
@@ -75,6 +79,7 @@ export interface SmallSpaceResult {
   readonly longWindow: Distance & { readonly squarings: number };
 }
 
+/** Sends all messages and counts all errors. */
 export function runPkeFromPanPrivacy(size: PkeSize, { random, progress }: Surroundings): PkeResult {
   const parts = size.lethe.length + size.byClients.clients.length + 1;
   let done = 0;
@@ -117,41 +122,43 @@ function runSmallSpace(
   }));
 }
 
-const ABOUT = `
+const ABOUT = wrapMarkdown(`
 A device that counts with Lethe stores a ciphertext, and a public key to make it with. Could something simpler do: a
-hash, a password, clever noise? The paper says no (section 6): **whoever has a pan-private counter that is accurate has
-public-key encryption already**, whether or not anybody calls it that. Public-key encryption is believed not to follow
-from hashes or shared-key ciphers, so a counter that uses only those is either inaccurate or not pan-private. This page
-takes that proof at its word and runs it.
+hash, a password, clever noise? The paper says no (section 6): **anyone who has an accurate pan-private counter already
+has public-key encryption**, whether or not anybody calls it that. Public-key encryption is believed not to follow from
+hashes or shared-key ciphers, so a counter that uses only those is either inaccurate or not pan-private. This page takes
+that proof at its word and runs it.
 
-**Theorem 6.1.** The construction is given a counter as an object with four functions, *initialize*, *update*, *output* and
-*estimate*, and knows nothing else of it. To make keys, initialize *n* clients: what they hold is the public key, what
-the server holds about them is the private key. To encrypt a bit, let it happen on all clients in their first tick, or
-on none; the ciphertext is what the clients have then stored. To rerandomize it, let a tick pass. To decrypt, let the
-remaining ticks pass, have every client send its output, and see whether the estimate is nearer to *n* or to 0.
-It decrypts because the counter is accurate, and it is secure because the counter is pan-private: a ciphertext is
-nothing but what an intruder would find on the clients. We put Lethe's own counters in, as devices run
-them, and send a message bit by bit, with a stranger rerandomizing each on its way. Each client's answer is
-randomized response, so a bit is a vote of *n* clients, and how often the vote goes wrong is known exactly.
+**Theorem 6.1.** The construction gets a counter as an object with four functions, *initialize*, *update*, *output* and
+*estimate*, and knows nothing else about it. To make keys, initialize *n* clients: what they hold is the public key,
+what the server holds about them is the private key. To encrypt a bit, let it happen on all clients in their first tick,
+or on none; the ciphertext is what the clients have then stored. To rerandomize it, let a tick pass. To decrypt, let the
+remaining ticks pass, have every client send its output, and see whether the estimate is nearer to *n* or to 0. It
+decrypts because the counter is accurate, and it is secure because the counter is pan-private: a ciphertext is exactly
+what an intruder would find on the clients. We insert Lethe's own counters, as devices run them, and send a message bit
+by bit; a stranger rerandomizes each bit on its way. Each client's answer is randomized response, so a bit is a vote of
+*n* clients, and the probability that the vote goes wrong is known exactly.
 
-As a check that it is not too easy, somebody else tries to read the first 16 bits too: they have the public key and all of
-the code, and make up a private key. That this fails proves no security, but where it succeeds there is none.
+As a check that this is not too easy, a stranger also tries to read the first 16 bits. They have the public key and all
+of the code, and make up a private key. Their failure proves no security, but their success would show that there is
+none.
 
 **Theorem 6.2** is about counters that leak a little, ε instead of nothing, and have few states. The bit now happens at
-a random tick of a window so long that one event is lost in it, and clients are not simulated tick by tick: the
-matrix of transition probabilities is squared again and again, so that a jump over any number of ticks takes as many draws
-as that number has binary digits. We put in the paper's best counter without cryptography, which counts
-randomized bits (its ε is for one event against none, the easiest there is). One client's state then hardly depends on
-the bit, by about ε/√T. But to be read the bit must be on *n* clients, with *n* in proportion to T, and **all of them
-together give it away**: a counter without secrets makes an encryption that everybody can decrypt. The theorem's
-security, as printed, is that of a single client. For the whole ciphertext the hybrid argument gives *n* times as much; that some factor which grows with *n* is needed is what this counter shows, not that it is *n*. What it says about accurate counters stands, for their *n* does not grow with T. It is
-exactly such accuracy over long windows that a counter cannot have without public-key cryptography.
-`;
+a random tick of a window so long that one event is lost in it. Clients are not simulated tick by tick: the matrix of
+transition probabilities is squared again and again, so a jump over any number of ticks takes as many draws as that
+number has binary digits. We insert the paper's best counter without cryptography, which counts randomized bits (its ε
+is for one event against none, the easiest case). One client's state then hardly depends on the bit, by about ε/√T. But
+to be read the bit must be on *n* clients, with *n* in proportion to T, and **all of them together give it away**: a
+counter without secrets makes an encryption that everybody can decrypt.
 
+The theorem's security, as printed, is that of a single client. For the whole ciphertext the hybrid argument gives *n*
+times as much. This counter shows that some factor which grows with *n* is needed, not that the factor is *n*. What the
+theorem says about accurate counters stands, because their *n* does not grow with T. Such accuracy over long windows is
+exactly what a counter cannot have without public-key cryptography.
+`);
+
+/** A message sent with the encryption that the paper's proof makes of a counter. */
 export const pkeFromPanPrivacy: Experiment = {
   about: ABOUT,
-  run: async (surroundings): Promise<Finding> => {
-    const result = runPkeFromPanPrivacy(DEFAULT_SIZE, surroundings);
-    return { json: result, tables: pkeTables(result), reading: describePke(result), svg: renderSvg(pkePlot(result)) };
-  },
+  run: async (surroundings) => describePke(runPkeFromPanPrivacy(DEFAULT_SIZE, surroundings)),
 };

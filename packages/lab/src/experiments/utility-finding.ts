@@ -2,8 +2,10 @@ import { renderSvg } from "../plot/index.ts";
 import { CONFIDENCE, type Comparison } from "../utility/errors.ts";
 import type { PaperFindings } from "../utility/paper.ts";
 import type { Finding, Table } from "./experiment.ts";
+import { figure, signed, whole } from "./figures.ts";
 import type { UtilityResult, UtilityRow } from "./utility.ts";
 
+/** Tables, picture and reading from the figures. */
 export function describeUtility(result: UtilityResult): Finding {
   const { rows, paper } = result;
   return {
@@ -16,7 +18,7 @@ export function describeUtility(result: UtilityResult): Finding {
 
 function rowTable(rows: readonly UtilityRow[]): Table {
   return {
-    caption: "Measured error beside theory; of a histogram, over all buckets",
+    caption: "Measured error beside theory; for a histogram, over all buckets",
     columns: ["", "statistic", "servers", "noise", "scheme", "mechanism", "devices", "runs", ...COMPARED],
     rows: rows.map((row, i) => [
       String(i + 1),
@@ -26,7 +28,7 @@ function rowTable(rows: readonly UtilityRow[]): Table {
       row.scheme === "none" ? "–" : row.scheme,
       row.mechanism,
       String(row.devices),
-      row.runs.toLocaleString("en"),
+      whole(row.runs),
       ...compared(row),
     ]),
     words: 6,
@@ -41,10 +43,7 @@ function compared({ measured, theory, ratio, low, high, bias }: Comparison): str
     figure(theory),
     ratio.toFixed(3),
     `${low.toFixed(2)} – ${high.toFixed(2)}`,
-    bias
-      .toFixed(1)
-      .replace(/^-0\.0$/, "0.0")
-      .replace("-", "−"),
+    signed(bias, 1),
   ];
 }
 
@@ -55,7 +54,7 @@ function responseTable({ responses }: PaperFindings): Table {
     rows: responses.map((row) => [
       String(row.epsilon),
       String(row.devices),
-      row.runs.toLocaleString("en"),
+      whole(row.runs),
       ...compared(row),
       figure(row.printed),
       (row.printed / row.measured).toFixed(2),
@@ -67,13 +66,13 @@ function responseTable({ responses }: PaperFindings): Table {
 function algorithmTable({ algorithms }: PaperFindings): Table {
   return {
     caption: "The paper's algorithms with the noise that they print, as real reports",
-    columns: ["", "ε meant", "ε really", "devices", "runs", ...COMPARED, "error at the ε meant"],
+    columns: ["", "ε meant", "ε attained", "devices", "runs", ...COMPARED, "error at the ε meant"],
     rows: algorithms.map((row) => [
       row.algorithm,
       figure(row.epsilonMeant),
       figure(row.epsilonTrue),
       String(row.devices),
-      row.runs.toLocaleString("en"),
+      whole(row.runs),
       ...compared(row),
       figure(row.right),
     ]),
@@ -83,14 +82,14 @@ function algorithmTable({ algorithms }: PaperFindings): Table {
 
 function countTable({ counts }: PaperFindings): Table {
   return {
-    caption: "What the paper's loops count, before any noise",
+    caption: "Counts of the paper's loops, before any noise",
     columns: ["", "truth", "as printed"],
     rows: counts.map(({ what, truth, printed }) => [what, figure(truth), figure(printed)]),
     words: 1,
   };
 }
 
-/** Of a normal figure once in 150,000 times: some twenty rows, with three answers each. */
+/** A normal figure exceeds it once in 150,000 times; there are some twenty rows, with three answers each. */
 const LARGEST_BIAS = 4.5;
 
 function readRows(rows: readonly UtilityRow[]): string {
@@ -102,19 +101,19 @@ function readRows(rows: readonly UtilityRow[]): string {
   const span = `between ${Math.min(...ratios).toFixed(2)} and ${Math.max(...ratios).toFixed(2)} of what is stated`;
   if (off.length > 0) return `Errors are NOT what theory says in rows ${off.join(", ")}; overall they are ${span}.`;
   const tight = rows.filter(({ low, high }) => high - low < 0.25).length;
-  return `In all ${rows.length} rows, over ${runs.toLocaleString("en")} runs, the measured error is ${span}, every interval holds the ratio 1, and no estimate is biased by more than chance allows. In ${tight} rows the interval is narrower than 0.25, in the others the machine's time allows no more than to exclude gross errors.`;
+  return `In all ${rows.length} rows, over ${whole(runs)} runs, the measured error is ${span}, every interval holds the ratio 1, and no estimate is biased by more than chance allows. In ${tight} rows the interval is narrower than 0.25; in the others there was only time to exclude gross errors.`;
 }
 
 function readPaper({ responses, algorithms, counts }: PaperFindings): string {
   const wrong = responses.map(
-    ({ epsilon, printed, measured }) => `${(printed / measured).toFixed(2)} of it at ε₀ = ${epsilon}`,
+    ({ epsilon, printed, measured }) => `${(printed / measured).toFixed(2)} of the error at ε₀ = ${epsilon}`,
   );
   const spent = algorithms.map(
     ({ algorithm, epsilonMeant, epsilonTrue }) =>
       `${algorithm}, ${epsilonTrue > 1.001 * epsilonMeant ? "gives" : "keeps its promise:"} ε = ${figure(epsilonTrue)} where ${figure(epsilonMeant)} was meant`,
   );
-  const lost = counts.map(({ what, truth, printed }) => `${what}: ${figure(printed)} for ${figure(truth)}`);
-  return `The paper's formula for randomized response is not the error: ${wrong.join(", ")}. ${spent.join("; ")}. As printed, loops count wrongly before any noise: ${lost.join("; ")}.`;
+  const lost = counts.map(({ what, truth, printed }) => `${what}: ${figure(printed)} instead of ${figure(truth)}`);
+  return `The paper's formula for randomized response does not give the error, but ${wrong.join(", ")}. ${spent.join("; ")}. As printed, the loops count wrongly before any noise: ${lost.join("; ")}.`;
 }
 
 function pictureOf(rows: readonly UtilityRow[]): string {
@@ -131,8 +130,4 @@ function pictureOf(rows: readonly UtilityRow[]): string {
     ],
     note: "Intervals of 99.99%. The first rows have no encryption and many runs; ElGamal and two servers have the fewest.",
   });
-}
-
-function figure(value: number): string {
-  return value.toLocaleString("en", { maximumSignificantDigits: 4 });
 }

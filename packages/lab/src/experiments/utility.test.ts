@@ -13,7 +13,7 @@ import { describeUtility } from "./utility-finding.ts";
 /** Of normal figures, on both sides together: a false alarm once in 10⁷, so in fewer than 10⁻⁶ runs of this file. */
 const ALARM = 5.7;
 
-/** An RMSE over so many independent errors is off by 1/√(2·freedom), relatively. */
+/** An RMSE over `freedom` independent errors has a relative error of 1/√(2·freedom). */
 function expectAsStated({ ratio, freedom, bias }: Comparison, name: string): void {
   expect(Math.abs(Math.log(ratio)) * Math.sqrt(2 * freedom), `error of ${name}`).toBeLessThan(ALARM);
   expect(Math.abs(bias), `bias of ${name}`).toBeLessThan(ALARM);
@@ -71,7 +71,7 @@ describe("the paper's variants", () => {
     // What goes through all answers agrees with what our mechanism says of itself.
     const { server } = createStatistic("lattice", histogramOf("per-bucket", 2));
     expect(histogram?.epsilonTrue).toBeCloseTo(server.localEpsilon(), 2);
-    // A single bucket has nothing to be told from, and two change together however many there are.
+    // A single bucket differs from nothing, and two change together however many there are.
     expect([1, 2, 5].map((buckets) => Number(largestLogRatio(buckets, 0.5).toFixed(6)))).toEqual([0, 1, 1]);
     expect(mean?.epsilonTrue).toBeCloseTo(oracles.A2_noise.find(({ k }) => k === 10)?.eps_at_1e6_paper as number, 4);
   });

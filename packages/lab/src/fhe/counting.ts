@@ -1,15 +1,21 @@
-/** A way of keeping an encrypted count on a device that cannot read it, as far as its costs go. */
+/**
+ * Counting under fully homomorphic encryption, beside Lethe's. `counting.ts` is what both have in common, `tfhe-*.ts`
+ * is TFHE (npm's `node-tfhe`, and the OR gate that it lacks), `lethe-counting.ts` is Lethe. Imports core and
+ * `randomness`. The experiment `fhe` measures both.
+ */
+
+/** A way to keep an encrypted count on a device that cannot read it, with what it costs. */
 export interface EncryptedCounting {
   readonly system: string;
   /** How many counters the state holds. */
   readonly counters: number;
   readonly stateBytes: number;
-  /** What a device has to hold to update its state. */
+  /** The size of what a device must hold to update its state. */
   readonly keyBytes: number;
-  /** Takes the state through a tick, with an event or without, to what is stored next. */
+  /** Computes the state that is stored after a tick, with an event or without. */
   update(event: boolean): void;
-  /** What the owner of the secret key finds in the state. Lethe's answers are noisy: what they are worth is shown elsewhere. */
+  /** What the owner of the secret key finds in the state. Absent for Lethe, whose answers are noisy by design. */
   read?(): boolean;
-  /** Set if an update is only the part of it that is named here, so that its time is a lower bound. */
+  /** Set if an update does only the part that is named here, so that its time is a lower bound. */
   readonly onlyPart?: string;
 }

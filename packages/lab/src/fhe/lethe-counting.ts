@@ -1,13 +1,13 @@
 import { type DeviceKeyContext, secret } from "@lethe/core/encryption";
 import type { Randomness } from "@lethe/core/randomness";
 import { createStatistic, type SchemeName } from "@lethe/core/statistic";
-import { bytesFrom } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 import type { EncryptedCounting } from "./counting.ts";
 
-/** That of a task that says nothing of it. */
+/** A task's default. */
 const HIDES = 1000;
 
-/** Lethe's occurrence counters, as devices run them; something happens to the first of them. */
+/** Lethe's occurrence counters, as devices run them; events are of the first counter. */
 export function createLetheCounting(
   scheme: SchemeName,
   counters: number,

@@ -1,6 +1,7 @@
+/** The module `node-tfhe`. */
 export type NodeTfhe = typeof import("node-tfhe");
 
-/** TFHE-rs in WebAssembly. Whoever installs Lethe does not need it, so it is loaded only when it is. */
+/** Loads TFHE-rs in WebAssembly. It is not a dependency of Lethe: throws a `RangeError` that says how to install it. */
 export async function loadNodeTfhe(
   load: () => Promise<NodeTfhe> = async () => (await import("node-tfhe")).default,
 ): Promise<NodeTfhe> {

@@ -4,15 +4,15 @@ import type { NodeTfhe } from "./node-tfhe.ts";
 import { createOr } from "./tfhe-or.ts";
 import { decodeServerKey } from "./tfhe-server-key.ts";
 
-/** Those of TFHE-rs, or some for tests. */
+/** The parameters of TFHE-rs, or small ones for tests. */
 export type BooleanParameters = "standard" | "toy";
 
 const MOST_BYTES = 1n << 40n;
 
 /**
- * Whether it has happened, as one encrypted bit: each tick's event is encrypted under the public key and goes into the
- * state by an OR gate. An event in the clear would be seen: gates are deterministic, so whoever has two states in a row
- * tries both.
+ * Whether it has happened, as one encrypted bit. Each tick's event is encrypted under the public key and combined with
+ * the state by an OR gate. An event in the clear would be visible: gates are deterministic, so an intruder with two
+ * states in a row tries both values.
  */
 export function createTfheBit(library: NodeTfhe, parameters: BooleanParameters): EncryptedCounting {
   const { Boolean: tfhe } = library;
@@ -39,15 +39,15 @@ function parametersOf(library: NodeTfhe, which: BooleanParameters): NodeBooleanP
   return library.Boolean.get_parameters(library.BooleanParameterSet.Default);
 }
 
-/** They protect nothing: the steps are those of the standard ones, but fewer. */
+/** Parameters that protect nothing: the same steps as with the standard ones, but fewer. */
 export function toyParameters({ Boolean: tfhe, BooleanEncryptionKeyChoice }: NodeTfhe): NodeBooleanParameters {
   const noise = () => tfhe.new_gaussian_from_std_dev(2 ** -28);
   return tfhe.new_parameters(32, 2, 512, noise(), noise(), 10, 2, 3, 5, BooleanEncryptionKeyChoice.Small);
 }
 
 /**
- * A number of eight bits, of which node-tfhe, made for clients, does everything but the addition: the event is encrypted
- * under the small public key that this part of TFHE has, and bootstrapped to the key under which one computes.
+ * A number of eight bits. node-tfhe, made for clients, does everything but the addition: the event is encrypted under
+ * the small public key that this part of TFHE has, and bootstrapped to the key under which one computes.
  */
 export function createTfheByte(tfhe: NodeTfhe): EncryptedCounting {
   const { ShortintParametersName: names, ShortintCompactPublicKeyEncryptionParametersName: publicNames } = tfhe;

@@ -4,7 +4,9 @@ import { toyParameters } from "./tfhe-counting.ts";
 import { createOr } from "./tfhe-or.ts";
 import { decodeServerKey } from "./tfhe-server-key.ts";
 
-/** Noise turns a bit of these keys around with a probability far below 1e-9: it is a thousandth of what it would take. */
+/**
+ * Noise turns a bit of these keys around with a probability far below 1e-9: it is a thousandth of what it would take.
+ */
 describe("an OR gate on ciphertexts of node-tfhe", () => {
   let encrypt: (bit: boolean) => Uint8Array;
   let decrypt: (ciphertext: Uint8Array) => boolean;

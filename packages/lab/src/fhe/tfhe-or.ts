@@ -7,9 +7,9 @@ const EIGHTH = 2 ** 29;
 const HEADER_BYTES = 12;
 
 /**
- * TFHE's OR gate on serialized ciphertexts, which node-tfhe, made for clients, leaves out: the sum of both, whose sign is
- * the answer, is bootstrapped and switched back to the small key [CGGI20]. The result is as noisy as a fresh one,
- * whatever went in, so a state can go through any number of them.
+ * TFHE's OR gate on serialized ciphertexts, which node-tfhe, made for clients, leaves out. The sign of the sum of both
+ * is the answer; the sum is bootstrapped and switched back to the small key [CGGI20]. The result is as noisy as a fresh
+ * ciphertext, whatever the inputs were, so a state can pass any number of gates.
  *
  * [CGGI20] Chillotti, Gama, Georgieva, Izabachène, TFHE: Fast Fully Homomorphic Encryption over the Torus, 2020.
  */

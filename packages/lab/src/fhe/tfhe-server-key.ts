@@ -1,8 +1,8 @@
 import { createCipheriv } from "node:crypto";
 
 /**
- * What is in a compressed server key of TFHE-rs's boolean part, expanded. Words are 32 bits, the torus in units of 2⁻³².
- * A row of either list is a mask followed by a body; rows with finer digits come before those with coarser ones.
+ * The content of a compressed server key of TFHE-rs's boolean part, expanded. Words are 32 bits, the torus in units of
+ * 2⁻³². A row of either list is a mask followed by a body; rows with finer digits come before those with coarser ones.
  */
 export interface BooleanServerKey {
   /** n, the length of the masks of ciphertexts. */
@@ -23,8 +23,9 @@ interface DecomposedKey {
 }
 
 /**
- * As version 1.7 of node-tfhe writes it: for each list its length and bodies, its dimensions, and the seed of its masks,
- * eight bytes to a number. What does not fit is refused: another version may write something else.
+ * Decodes a key as version 1.7 of node-tfhe writes it: for each list its length and bodies, its dimensions, and the
+ * seed of its masks, eight bytes per number. Throws if something does not fit: another version may write another
+ * format.
  */
 export function decodeServerKey(bytes: Uint8Array): BooleanServerKey {
   const read = createReader(bytes);
@@ -74,7 +75,7 @@ function withMasks(bodies: Uint32Array, bodyLength: number, maskLength: number, 
   return rows;
 }
 
-/** AES-128 under the seed, of 0, 1, 2, …, little-endian: a counter mode that Node has not, for it counts big-endian. */
+/** AES-128 under the seed, of 0, 1, 2, …, little-endian. Node's counter mode counts big-endian. */
 function maskWords(seed: Uint8Array, length: number): Uint32Array {
   const blocks = Math.ceil(length / 4);
   const counters = new Uint32Array(4 * blocks);

@@ -2,23 +2,25 @@ import { type Advantage, advantageOf } from "./exact-binomial.ts";
 import { type Sample, trainClassifier } from "./logistic-regression.ts";
 import { FEATURES, MEASURES, type Measure } from "./view.ts";
 
-/** What an intruder looks at: one number, or all of them through what was learnt. */
+/** What an intruder looks at: one number, or all numbers through a classifier. */
 export type Distinguisher = Measure | "classifier";
 
-/** All but the noise, which only the key holder sees. */
+/** All distinguishers but the noise, which only the key holder sees. */
 export const DISTINGUISHERS: readonly Distinguisher[] = [
   ...MEASURES.filter((measure) => measure !== "noise"),
   "classifier",
 ];
 
+/** The advantage of one distinguisher. */
 export interface Scored extends Advantage {
   readonly distinguisher: Distinguisher;
 }
 
 /**
- * Everything that is learnt, a threshold, which side of it means what, and the classifier's weights, is learnt from the first `training` games,
- * and scored on the others: so chance favours nobody. In each game a coin chose the stream: whoever has no advantage has a binomial number of right
- * guesses, whatever the views are like. With an advantage that differs from game to game it is so only about; `level` is what each interval may miss.
+ * Scores all distinguishers. A threshold, the meaning of its sides and the classifier's weights are learnt from the
+ * first `training` games and scored on the others, so chance favours nobody. A coin chose the stream of each game:
+ * without an advantage the number of right guesses is binomial, whatever the views are like. With an advantage that
+ * differs from game to game this holds only approximately. Each interval misses with probability `level` at most.
  */
 export function runBattery(
   games: Sample,
@@ -49,7 +51,7 @@ function learnToClassify(learnt: Sample): Guess {
   return (features, from) => (classify(features, from) > 0 ? 1 : 0);
 }
 
-/** The threshold, and the side of it, with the largest advantage. */
+/** Learns the threshold, and the side of it, with the largest advantage. */
 function learnThreshold({ features, labels }: Sample, measure: Measure): Guess {
   const column = MEASURES.indexOf(measure);
   const order = Array.from(labels, (label, i) => ({ label, value: features[i * FEATURES + column] as number }));

@@ -2,16 +2,17 @@ import { createLattice, LATTICE_SETS, type LatticeCiphertext, type LatticeScheme
 import { type Randomness, uniformBelow } from "@lethe/core/randomness";
 import type { Device } from "./games.ts";
 
-/** What a careless maker might do. */
+/** Faults that a careless implementer might introduce. */
 export const FAULTS = [
   "no rerandomization",
   "writing on events",
   "one rerandomization per write",
   "an encryption per event",
 ] as const;
+/** One of the faults. */
 export type Fault = (typeof FAULTS)[number];
 
-/** By whom it is looked at. */
+/** Whether the fault shows only to the holder of the key. */
 export function keyHolderSees(fault: Fault): boolean {
   return fault === "an encryption per event";
 }
@@ -19,12 +20,12 @@ export function keyHolderSees(fault: Fault): boolean {
 const [SET] = LATTICE_SETS;
 const PLAINTEXT_BITS = 4;
 const SEGMENTS = 16;
-/** Fresh encryptions in a report of the device that the key holder looks at. */
+/** Fresh encryptions in each report that the key holder looks at. */
 export const IN_REPORT = 9;
-/** Behind a report, if it happens. */
+/** Events in a report, if the event happens. */
 export const EVENTS = 2;
 
-/** A ledger of one slot on the real encryption, with one fault, or with none and then as it should be. */
+/** Makes ledgers of one slot on the real encryption, with one fault or with none. */
 export function brokenMaker(fault: Fault | undefined, byKeyHolder: boolean, random: Randomness): () => Device {
   const scheme = createLattice(SET, PLAINTEXT_BITS);
   return byKeyHolder ? () => reporting(scheme, fault, random) : () => storing(scheme, fault, random);
@@ -64,7 +65,7 @@ function mark(scheme: LatticeScheme, ciphertext: LatticeCiphertext, random: Rand
   scheme.addToSlot(ciphertext, 0, uniformBelow(random, 2 ** PLAINTEXT_BITS));
 }
 
-/** A report in each segment, for the eyes of the one who opens it: the whole of the noise, and how many encryptions made it. */
+/** A device that sends a report in each segment to an intruder who holds the key, and so sees all of the noise. */
 function reporting(scheme: LatticeScheme, fault: Fault | undefined, random: Randomness): Device {
   const { publicKey, secretKey } = scheme.generateKeys(random);
   // With as many values as fit, messages are phases: what a key holder sees, up to its last bit.
@@ -93,7 +94,7 @@ function reporting(scheme: LatticeScheme, fault: Fault | undefined, random: Rand
 
 const FINE_BITS = 24;
 
-/** Of what is left of each phase beside its message. */
+/** The mean square of what remains of each phase without its message. */
 function meanSquareNoise(phases: Int32Array): number {
   const unit = 2 ** (FINE_BITS - PLAINTEXT_BITS);
   let sum = 0;

@@ -7,8 +7,8 @@ function atLeast(n: number, heads: number, least: number): number {
 }
 
 /**
- * Clopper and Pearson: the shares of heads for which so many of `n` are not too few and not too many, each with probability
- * `level` / 2. Holds the true share with probability 1 − level at least, for every n.
+ * Clopper and Pearson's interval: the shares for which `heads` of `n` are neither too few nor too many, each with
+ * probability `level` / 2. Holds the true share with probability 1 − level at least, for every n.
  */
 export function shareInterval(n: number, heads: number, level: number): readonly [low: number, high: number] {
   const low = heads === 0 ? 0 : crossing((share) => atLeast(n, share, heads) > level / 2);
@@ -16,7 +16,7 @@ export function shareInterval(n: number, heads: number, level: number): readonly
   return [low, high];
 }
 
-/** The share at which what is false below becomes true. */
+/** The share from which on the condition holds. */
 function crossing(isAbove: (share: number) => boolean): number {
   let [low, high] = [0, 1];
   for (let i = 0; i < 50; i++) {
@@ -27,24 +27,25 @@ function crossing(isAbove: (share: number) => boolean): number {
   return (low + high) / 2;
 }
 
-/** 2·Pr[right] − 1, from so many right guesses among `n`, with an interval that misses it with probability `level` at most. */
+/** 2·Pr[right] − 1, with an interval. */
 export interface Advantage {
   readonly advantage: number;
   readonly low: number;
   readonly high: number;
 }
 
+/** Estimates an advantage from `right` guesses among `n`; the interval misses it with probability `level` at most. */
 export function advantageOf(n: number, right: number, level: number): Advantage {
   const [low, high] = shareInterval(n, right, level);
   return { advantage: (2 * right) / n - 1, low: 2 * low - 1, high: 2 * high - 1 };
 }
 
-/** With which probability somebody with this advantage is seen to have one: the interval lies above 0. */
+/** The probability that an intruder with this advantage is seen to have one: that the interval is above 0. */
 export function powerOf(n: number, advantage: number, level: number): number {
   return atLeast(n, (1 + advantage) / 2, fewestConvincing(n, level));
 }
 
-/** Right guesses that coins reach with probability level / 2 at most. */
+/** The smallest number of right guesses that coins reach with probability level / 2 at most. */
 function fewestConvincing(n: number, level: number): number {
   let [low, high] = [Math.floor(n / 2), n + 1];
   while (high - low > 1) {
@@ -55,9 +56,9 @@ function fewestConvincing(n: number, level: number): number {
   return high;
 }
 
-/** The fewest games, but for a few, in which this advantage, and any larger one, is seen with this probability. */
+/** How many games it takes, up to a few, to see this advantage, and any larger one, with this probability. */
 export function gamesFor(advantage: number, level: number, power: number): number {
-  // From one number of games to the next the power may fall back a little, when one more right guess is asked for.
+  // The power may fall a little from one number of games to the next, where one more right guess is required.
   const isEnough = (n: number): boolean =>
     [n, n + 1, n + 2, n + 3].every((games) => powerOf(games, advantage, level) >= power);
   let most = 1;

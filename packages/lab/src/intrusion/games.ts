@@ -1,21 +1,29 @@
+/**
+ * The game of local pan-privacy, played against real devices and broken ones. `games.ts` plays it; `subjects.ts`,
+ * `sdk.ts` and `controls.ts` are the devices; `view.ts` turns what an intruder sees into numbers; `battery.ts` guesses
+ * from them and is scored on games that it has not learnt from; `match.ts` spreads games over threads; `verdict.ts`
+ * decides how many games there are and what they show. Imports core, the SDK, `simulate`, `randomness`, `parallel` and
+ * `arithmetic`. The experiment `intrusion` runs it.
+ */
 import { type Randomness, uniformBelow } from "@lethe/core/randomness";
 import type { Sample } from "./logistic-regression.ts";
 import { FEATURES, measure, type View } from "./view.ts";
 
-/** A device for a window, one segment, the time between two writes, after another; of the SDK, one tick. */
+/** A device in one window. A segment is the time between two writes; with the SDK, a tick. */
 export interface Device {
   readonly segments: number;
   readonly parts: View["parts"];
-  /** A segment in which it happens, or does not. */
+  /** Lives through a segment in which the event happens, or does not. */
   live(segment: number, happens: boolean): Seen | Promise<Seen>;
   close?(): Promise<void>;
 }
 type Seen = Pick<View, "dump" | "stored" | "noise">;
 
 /**
- * In every segment but the first a coin decides between two streams, one in which it happens now and one in which it does not;
- * what happened before is the same in both. The intruder is to guess the coin. A window so holds many games, each with streams that
- * differ as little as streams can; who could tell any two streams apart could tell two of these, one segment after another.
+ * Plays games and returns what the intruder sees in each. In every segment but the first a coin decides between two
+ * streams: the event happens now, or it does not; what happened before is the same in both. The intruder guesses the
+ * coin. So a window holds many games, each with streams that differ as little as streams can. An intruder who could
+ * distinguish any two streams could distinguish two of these, by changing one segment after another.
  */
 export async function play(
   nextDevice: () => Device | Promise<Device>,
@@ -40,7 +48,7 @@ export async function play(
   return { features, labels };
 }
 
-/** As if all had been played in a row. */
+/** Joins samples as if all games had been played in a row. */
 export function joinSamples(samples: readonly Sample[]): Sample {
   const games = samples.reduce((sum, { labels }) => sum + labels.length, 0);
   const joined = { features: new Float32Array(games * FEATURES), labels: new Uint8Array(games) };

@@ -16,16 +16,19 @@ import {
   type Task,
 } from "@lethe/core/message";
 import type { Randomness } from "@lethe/core/randomness";
-import { bytesFrom } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 
-/** As much of a service as devices need to live through a window: it issues real keys, signs them, and takes whatever is sent. */
+/**
+ * As much of a service as a device needs for a window: it issues real keys, signs them, and accepts whatever is sent.
+ */
 export interface Issuer {
   readonly server: string;
   readonly task: string;
   readonly operatorKey: string;
   readonly fetch: typeof fetch;
-  /** Of what it issues, and of what devices keep. */
+  /** The size of the public keys that it issues. */
   readonly publicKeysBytes: number;
+  /** The size of the state that devices keep. */
   readonly stateBytes: number;
 }
 
@@ -33,6 +36,7 @@ const SERVER = "http://issuer.invalid";
 const ROLE = "tally";
 const SECRET_BYTES = 32;
 
+/** Issues keys for one task; `fetch` answers without a network. */
 export function createIssuer(task: Task, random: Randomness): Issuer {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const { x = "" } = publicKey.export({ format: "jwk" });

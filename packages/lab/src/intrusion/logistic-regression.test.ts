@@ -8,7 +8,7 @@ function sampleOf(rows: readonly (readonly [value: number, label: 0 | 1])[]): Sa
   };
 }
 
-it("tells what can be told for sure, and its scores are numbers", () => {
+it("is right where the features determine the label, and its scores are finite", () => {
   const rows = Array.from({ length: 40 }, (_, i) => [i, i < 20 ? 0 : 1] as const);
   const sample = sampleOf(rows);
   const classify = trainClassifier(sample, 1);
@@ -29,7 +29,7 @@ it("is never worse than knowing nothing, with values that are far away as well",
   expect(loss).toBeLessThanOrEqual(sample.labels.length * Math.LN2);
 });
 
-it("says the same of all if a feature is no number", () => {
+it("says the same of all if a feature is NaN", () => {
   const sample = sampleOf([
     [1, 0],
     [Number.NaN, 1],

@@ -1,22 +1,22 @@
-/** Observations of some features each, row after row, with what they are to be told by. */
+/** Observations: a row of features and a label for each. */
 export interface Sample {
   readonly features: Float32Array;
   readonly labels: Uint8Array;
 }
 
-/** A score for the features of the row that begins at `from`: above 0 if the label is rather 1. */
+/** Scores the row of features that begins at `from`: above 0 if label 1 is more likely. */
 export type Classifier = (features: Float32Array, from: number) => number;
 
 const STEPS = 8;
-/** Of the squared weights, in the sum over all observations: no weight runs away where the labels can be told for sure. */
+/** The penalty on squared weights. It keeps weights finite where the features determine the labels. */
 const RIDGE = 0.1;
 
-/** A step that makes things worse is halved, down to this. */
+/** A step that increases the loss is halved, down to this share. */
 const SMALLEST_SHARE = 1 / 64;
 
 /**
- * Logistic regression on standardized features by Newton's method. Features that never change are left out. Deterministic: the
- * same observations give the same classifier.
+ * Logistic regression on standardized features by Newton's method. Features that never change are left out.
+ * Deterministic: the same observations give the same classifier.
  */
 export function trainClassifier(sample: Sample, width: number): Classifier {
   const { columns, means, deviations } = standardization(sample.features, width);
@@ -24,7 +24,7 @@ export function trainClassifier(sample: Sample, width: number): Classifier {
   const row = new Float64Array(size);
   const weights = new Float64Array(size);
 
-  /** Into `row`, with a 1 in front for the bias. */
+  /** Fills `row`, with a 1 in front for the bias. */
   function standardize(features: Float32Array, from: number): void {
     row[0] = 1;
     for (let k = 1; k < size; k++) {
@@ -39,7 +39,7 @@ export function trainClassifier(sample: Sample, width: number): Classifier {
     return score;
   }
 
-  /** What is made as small as can be: −ln of the labels' probability, and the squared weights. */
+  /** What is minimized: −ln of the labels' probability, plus the penalty. */
   function loss(): number {
     let sum = weights.reduce((squares, weight) => squares + (RIDGE / 2) * weight ** 2, 0);
     for (let i = 0; i < sample.labels.length; i++) {
@@ -51,7 +51,7 @@ export function trainClassifier(sample: Sample, width: number): Classifier {
     return sum;
   }
 
-  /** False if there is nothing to be gained any more. */
+  /** One step of Newton's method; false if it gains nothing. */
   function step(): boolean {
     const gradient = weights.map((weight) => -RIDGE * weight);
     const curvature = new Float64Array(size * size);
@@ -67,7 +67,7 @@ export function trainClassifier(sample: Sample, width: number): Classifier {
       for (let k = 0; k < size; k++) weights[k] = (before[k] as number) + share * (change[k] as number);
       if (loss() < least) return true;
     }
-    // Nor if the change is no number at all.
+    // Nothing is gained; or the change is NaN.
     weights.set(before);
     return false;
   }
@@ -96,7 +96,7 @@ function standardization(features: Float32Array, width: number) {
   return { columns, means, deviations };
 }
 
-/** Half of the curvature suffices: it is symmetric. */
+/** Adds one observation to the gradient and to the lower half of the curvature, which is symmetric. */
 function addObservation(
   gradient: Float64Array,
   curvature: Float64Array,
@@ -116,7 +116,7 @@ function addObservation(
   }
 }
 
-/** Cholesky: x with A·x = b, for a positive A of which the lower half is given, and is used up. */
+/** Solves A·x = b by Cholesky, for a positive A of which the lower half is given. Overwrites A. */
 function solvePositive(a: Float64Array, b: Float64Array): Float64Array {
   const size = b.length;
   const at = (i: number, j: number): number => a[i * size + j] as number;

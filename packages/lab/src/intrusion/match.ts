@@ -1,14 +1,17 @@
 import type { Randomness } from "@lethe/core/randomness";
-import { RANDOMNESS_KEY_BYTES, randomnessFromKey } from "../expanded-randomness.ts";
-import { inThreads } from "../in-threads.ts";
-import { bytesFrom } from "../simulated-servers.ts";
+import { inThreads } from "../parallel/in-threads.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
+import { RANDOMNESS_KEY_BYTES, randomnessFromKey } from "../randomness/expanded-randomness.ts";
 import { brokenMaker, type Fault } from "./controls.ts";
 import { joinSamples, play } from "./games.ts";
 import type { Sample } from "./logistic-regression.ts";
 import { sdkMaker } from "./sdk.ts";
 import { deviceMaker, type Subject } from "./subjects.ts";
 
-/** Whose devices: the real state machines, the SDK around one of them, or a small one of our own with a fault or without. */
+/**
+ * Whose devices are played against: the real state machines, the SDK around one of them, or a small ledger with a fault
+ * or without.
+ */
 export type Opponent =
   | Subject
   | { readonly through: "sdk" }
@@ -18,10 +21,11 @@ export type Opponent =
 export interface Match {
   readonly opponent: Opponent;
   readonly games: number;
-  /** All of its randomness comes from it. */
+  /** The key of all of its randomness. */
   readonly key: Uint8Array;
 }
 
+/** Plays the games of a match. */
 export async function performMatch({ opponent, games, key }: Match): Promise<Sample> {
   const random = randomnessFromKey(key);
   if ("fault" in opponent) return play(brokenMaker(opponent.fault, opponent.byKeyHolder, random), games, random);
@@ -29,25 +33,25 @@ export async function performMatch({ opponent, games, key }: Match): Promise<Sam
   return play(await deviceMaker(opponent, random), games, random);
 }
 
-/** Performs all matches and hands each one's games over, in any order. */
+/** Performs all matches and passes on the games of each, in any order. */
 export type Arena = (matches: readonly Match[], onPlayed: (games: Sample, i: number) => void) => Promise<void>;
 
-/** All processors. */
+/** Plays on all processors. */
 export const inAllThreads: Arena = (matches, onPlayed) =>
   inThreads(new URL("./thread.js", import.meta.url), matches, onPlayed);
 
-/** For a few games, where threads would take longer to start. */
+/** Plays in this thread: for a few games, for which threads would take longer to start. */
 export const inThisThread: Arena = async (matches, onPlayed) => {
   for (const [i, match] of matches.entries()) onPlayed(await performMatch(match), i);
 };
 
-/** So many games against an opponent. */
+/** A number of games against one opponent. */
 export interface Tournament {
   readonly opponent: Opponent;
   readonly games: number;
 }
 
-/** Plays all of them, and hands the games of each over when it is complete. */
+/** Plays all tournaments, and passes on the games of each when it is complete. */
 export async function playAll(
   tournaments: readonly Tournament[],
   arena: Arena,
@@ -81,8 +85,11 @@ export async function playAll(
   );
 }
 
-/** Whole windows, a second or a few each. */
+/** Games of a match: whole windows, which take a second or a few. */
+const MATCH_GAMES: Readonly<Record<Subject["scheme"], number>> = { lattice: 3150, elgamal: 511 };
+
+/** Splits a tournament into matches. */
 function matchesOf(opponent: Opponent, games: number): number[] {
-  const size = "scheme" in opponent && opponent.scheme === "elgamal" ? 511 : 3150;
+  const size = MATCH_GAMES["scheme" in opponent ? opponent.scheme : "lattice"];
   return Array.from({ length: Math.ceil(games / size) }, (_, i) => Math.min(size, games - i * size));
 }

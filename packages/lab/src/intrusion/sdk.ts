@@ -5,7 +5,7 @@ import type { Device } from "./games.ts";
 import { createIssuer, type Issuer } from "./issuer.ts";
 import type { Subject } from "./subjects.ts";
 
-/** What the SDK is asked to count. */
+/** What the SDK counts in these games. */
 export const SDK_SUBJECT: Subject = { statistic: "occurrence", scheme: "lattice", mode: "one-server" };
 
 const TICKS = 32;
@@ -29,16 +29,16 @@ const TASK: Task = {
   metrics: [{ name: METRIC, statistic: "occurrence", localEpsilon: 1 }],
 };
 
-/** After these a session writes by itself, and somewhat later it has. */
+/** Seconds after opening at which a session has written by itself. */
 const SESSION_SECONDS = [2, 6, 22];
 
-/** What a tick has besides its end: nothing, a page that is closed after the event, or one that has just been opened. */
+/** What else a tick has: nothing, a page that closes after the event, or a page that has just opened. */
 type Visit = "none" | "page closes" | "page opens";
 const VISITS: readonly Visit[] = ["none", "page closes", "page opens"];
 
 /**
- * Programs with the SDK, as they run on devices: what is stored, and when, is what it hands to its store. Its randomness is its own, so
- * that a seed does not make these games the same.
+ * Programs with the SDK, as they run on devices. What is stored, and when, is what the SDK saves in its store. The SDK
+ * draws its own randomness, so a seed does not reproduce these games.
  */
 export function sdkMaker(random: Randomness): () => Promise<Device> {
   const issuer = createIssuer(TASK, random);
@@ -88,7 +88,7 @@ async function openSdk(issuer: Issuer): Promise<Device> {
   }
 
   return {
-    // With the last the window ends, and the record becomes a report.
+    // With the last tick the window ends, and the record becomes a report.
     segments: TICKS - 1,
     parts: "coefficients",
     live: async (tick, happens) => {
@@ -97,14 +97,14 @@ async function openSdk(issuer: Issuer): Promise<Device> {
       const visit = VISITS[tick % VISITS.length];
       if (visit === "page opens") await reopen();
       if (happens) lethe.record(METRIC);
-      // What an event sets off, if it does, has had its time.
+      // Lets the event trigger whatever it triggers.
       await lethe.sendPending();
       const [memory] = lethe.inspect().memory;
       if (visit === "page closes") await reopen();
       if (visit !== "none") await stayOpen();
       now = START_MS + (tick + 1) * TICK_MS;
       await lethe.sendPending();
-      // A device that does not count would tell nothing, and prove nothing.
+      // A device that does not count would reveal nothing, and prove nothing.
       if (!memory || saves.length === 0) throw new Error("the SDK does not count", { cause: failure });
       return { dump: memory.ciphertexts, stored: saves };
     },
@@ -114,7 +114,7 @@ async function openSdk(issuer: Issuer): Promise<Device> {
 
 const RECORD_HEADER_BYTES = 6;
 
-/** Without what comes after the ciphertexts, so that they end where a dump ends: the next window's keys, and zeros. */
+/** The record up to its ciphertexts, so that it ends where a dump ends: without the next window's keys and zeros. */
 function upToState(record: Uint8Array, { publicKeysBytes, stateBytes }: Issuer): Uint8Array {
   const head = new DataView(record.buffer, record.byteOffset, record.length).getUint32(2, true);
   return record.slice(0, RECORD_HEADER_BYTES + head + publicKeysBytes + stateBytes);

@@ -1,58 +1,97 @@
 import type { Randomness } from "@lethe/core/randomness";
-import type { SchemeName, StatisticSpec } from "@lethe/core/statistic";
+import {
+  entryOf,
+  isJoint,
+  limitsEvents,
+  type SchemeName,
+  type Settings,
+  STATISTICS,
+  type StatisticName,
+} from "@lethe/core/statistic";
 import type { TwoServerSpec } from "@lethe/core/two-server";
-import { bytesFrom, oneServer, type SimulatedServers, twoServers } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
+import { oneServer, type SimulatedServers, twoServers } from "../simulate/servers.ts";
 import type { Device } from "./games.ts";
 
 /** Whose devices are played against. */
 export interface Subject {
-  readonly statistic: StatisticSpec["statistic"];
+  readonly statistic: StatisticName;
   readonly scheme: SchemeName;
   readonly mode: "one-server" | "two-server";
 }
 
-const STATISTICS = ["occurrence", "histogram", "mean"] as const;
-
+/** Every statistic with every scheme, and with two servers. */
 export const SUBJECTS: readonly Subject[] = [
   ...STATISTICS.map((statistic): Subject => ({ statistic, scheme: "lattice", mode: "one-server" })),
   ...STATISTICS.map((statistic): Subject => ({ statistic, scheme: "elgamal", mode: "one-server" })),
   ...STATISTICS.map((statistic): Subject => ({ statistic, scheme: "elgamal", mode: "two-server" })),
 ];
 
-/** Of a window, half of them ticks: a device's keys take as long to make ready as some of its writes. */
-const SEGMENTS: Readonly<Record<SchemeName, number>> = { lattice: 64, elgamal: 512 };
-/** Where an event takes microseconds. */
-const MANY = 3;
+/** How devices are played against on a scheme. */
+interface Conditions {
+  /** Of a window, half of them ticks. Preparing a device's keys takes as long as several of its writes. */
+  readonly segments: number;
+  readonly parts: Device["parts"];
+  /** Of an occurrence statistic: in a ledger they cost nothing, elsewhere each has its own ciphertext. */
+  readonly metrics: number;
+}
 
-/** Makes devices, one after another, each with keys of its own. */
+const CONDITIONS: Readonly<Record<SchemeName, Conditions>> = {
+  lattice: { segments: 64, parts: "coefficients", metrics: 64 },
+  elgamal: { segments: 512, parts: "elements", metrics: 1 },
+};
+/** Events per segment where an event takes microseconds. */
+const MANY = 3;
+const SIGMA = 1;
+
+/** Makes devices, one after another, each with its own keys. */
 export async function deviceMaker(subject: Subject, random: Randomness): Promise<() => Device> {
-  const { scheme, mode } = subject;
-  const events = scheme === "lattice" && subject.statistic !== "occurrence" ? MANY : 1;
-  const spec = specOf(subject, events);
-  const servers =
-    mode === "two-server" ? await twoServers(twoServerSpecOf(spec), random) : oneServer(scheme, spec, random);
-  const parts = scheme === "lattice" ? "coefficients" : "elements";
-  return () => ({
-    segments: SEGMENTS[scheme],
-    parts,
-    ...scheduled(servers, bytesFrom(random, 16), events, metricsIn(spec)),
-  });
+  const { statistic, scheme } = subject;
+  const { segments, parts, metrics } = CONDITIONS[scheme];
+  const events = limitsEvents(scheme, statistic) ? MANY : 1;
+  const settings: Settings = {
+    ticks: segments / 2,
+    hides: segments / 2,
+    eventsPerTick: events,
+    metrics,
+    edges: [0, 1],
+    limit: 1,
+  };
+  const servers = await serversOf(subject, settings, random);
+  const recorded = isJoint(statistic) ? metrics : 1;
+  return () => ({ segments, parts, ...scheduled(servers, bytesFrom(random, 16), events, recorded) });
+}
+
+/**
+ * With two servers, the devices' noise is tried with occurrences alone: a histogram with it has twice as many bits, and
+ * takes twice as long, and a mean cannot have it.
+ */
+function serversOf(
+  { statistic, scheme, mode }: Subject,
+  settings: Settings,
+  random: Randomness,
+): SimulatedServers | Promise<SimulatedServers> {
+  const { run } = entryOf(statistic);
+  const spec = run.specOf(settings, { localEpsilon: 1, sigma: SIGMA });
+  if (mode === "one-server") return oneServer(scheme, spec, random);
+  if (isJoint(statistic)) return twoServers({ ...spec, noise: "device" } as TwoServerSpec, random);
+  return twoServers(run.serverNoiseSpecOf(settings, SIGMA), random);
 }
 
 /** What ends a segment: the tick, a moment at which a session writes, or a page that is hidden and opened again. */
 type SegmentEnd = "tick" | "session" | "page hide";
-/** A page that opens makes its keys ready again. */
+/** Few page hides, because a page that opens prepares its keys again. */
 const SEGMENTS_A_PAGE = 16;
 
-/** By the segment's number alone, as the SDK's schedule knows times and no events. */
+/** Depends on the segment's number alone, because the SDK's schedule depends on times, never on events. */
 function endOf(segment: number): SegmentEnd {
   if (segment % 2 === 0) return "tick";
   return segment % SEGMENTS_A_PAGE === SEGMENTS_A_PAGE - 1 ? "page hide" : "session";
 }
 
 /**
- * Stores at the end of every segment, as the SDK does. In segment s it is the s-th metric that happens: wherever there are several, each
- * event is the first of its kind.
+ * A device that writes at the end of every segment, as the SDK does. In segment s the event is of the s-th metric:
+ * where there are several, each event is the first of its metric.
  */
 function scheduled(
   servers: Pick<SimulatedServers, "enrol" | "resume">,
@@ -67,33 +106,10 @@ function scheduled(
       const dump = recorder.inspect().ciphertexts;
       const end = endOf(segment);
       const bytes = recorder.write({ endsTick: end === "tick" });
-      // A device that does not write would tell nothing, and prove nothing.
+      // A device that does not write would reveal nothing, and prove nothing.
       if (!bytes) throw new Error(`segment ${segment} has no write left`);
       if (end === "page hide") recorder = servers.resume(id, bytes, true);
       return { dump, stored: [{ bytes, at: 1 }] };
     },
   };
-}
-
-function metricsIn(spec: StatisticSpec): number {
-  return spec.statistic === "occurrence" ? spec.localEpsilons.length : 1;
-}
-
-function specOf({ statistic, scheme }: Subject, eventsPerTick: number): StatisticSpec {
-  const segments = SEGMENTS[scheme];
-  const writes = { ticks: segments / 2, hides: segments / 2 };
-  if (statistic === "occurrence") {
-    // In a ledger they cost nothing, elsewhere each has its own ciphertext.
-    return { statistic, ...writes, localEpsilons: new Array<number>(scheme === "lattice" ? segments : 1).fill(1) };
-  }
-  if (statistic === "histogram") return { statistic, ...writes, eventsPerTick, edges: [0, 1], localEpsilon: 1 };
-  return { statistic, ...writes, eventsPerTick, limit: 1, sigma: 1 };
-}
-
-/** A histogram with noise of its devices has twice as many bits, and takes twice as long: that noise is with occurrences. */
-function twoServerSpecOf(spec: StatisticSpec): TwoServerSpec {
-  if (spec.statistic === "occurrence") return { ...spec, noise: "device" };
-  if (spec.statistic === "mean") return { ...spec, noise: "servers" };
-  const { localEpsilon: _, mechanism: __, ...counted } = spec;
-  return { ...counted, noise: "servers", sigma: 1 };
 }

@@ -7,11 +7,15 @@ import { type Arena, type Opponent, playAll, type Tournament } from "./match.ts"
 import { SDK_SUBJECT } from "./sdk.ts";
 import { SUBJECTS, type Subject } from "./subjects.ts";
 
-/** All intervals of real devices hold together with probability 1 − FAMILY_LEVEL; those of broken and of mended ones are apart, at the same level each. */
+/**
+ * All intervals of real devices hold together with probability 1 − FAMILY_LEVEL. Those of broken and mended devices are
+ * separate, at the same level each.
+ */
 const FAMILY_LEVEL = 0.01;
-/** With which probability an advantage that was learnt would be seen; learning it from so few games costs some of that. */
+/** The probability that an advantage is seen once it is learnt. Learning it from few games costs some of that. */
 const POWER = 0.99;
 
+/** How many games are played, against whom. */
 export interface IntrusionSize {
   readonly subjects: readonly Subject[];
   /** The advantage that would be seen once it was learnt, by scheme. */
@@ -25,6 +29,7 @@ export interface IntrusionSize {
   readonly familyLevel: number;
 }
 
+/** The size of the published experiment. */
 export const DEFAULT_SIZE: IntrusionSize = {
   subjects: SUBJECTS,
   detectable: { lattice: 0.02, elgamal: 0.1 },
@@ -34,16 +39,18 @@ export const DEFAULT_SIZE: IntrusionSize = {
   familyLevel: FAMILY_LEVEL,
 };
 
+/** One distinguisher against one subject. */
 export interface Game extends Subject, Scored {
-  /** Scored, after those that were learnt from. */
+  /** Scored games, without those that were learnt from. */
   readonly games: number;
   readonly detectable: number;
 }
 
+/** What the distinguishers made of a broken device. */
 export interface Control {
   readonly name: Fault;
   readonly caught: boolean;
-  /** What gave it away most clearly, if it was caught. */
+  /** The distinguisher that saw the fault most clearly, if it was caught. */
   readonly by?: Distinguisher;
   readonly advantage: number;
   readonly low: number;
@@ -52,6 +59,7 @@ export interface Control {
   readonly caughtWhenMended: boolean;
 }
 
+/** All games and controls. */
 export interface IntrusionResult {
   readonly games: readonly Game[];
   /** Against the SDK with its schedule and its records, in fewer games. */
@@ -61,14 +69,14 @@ export interface IntrusionResult {
   readonly power: number;
 }
 
-/** What is to be played, and what is made of it. */
+/** A tournament, and how it is scored. */
 interface Round extends Tournament {
   readonly training: number;
   readonly distinguishers: readonly Distinguisher[];
 }
 
 function roundAgainst(opponent: Opponent, scored: number, leastTraining: number): Round {
-  // Fewer than are scored: they teach a direction and a threshold, not how large an advantage is. What that costs is on the page.
+  // Fewer than are scored: they teach a direction and a threshold, not a size. The page states what that costs.
   const training = Math.max(leastTraining, Math.ceil(scored / 8));
   const byKeyHolder = "fault" in opponent && opponent.byKeyHolder;
   const distinguishers: readonly Distinguisher[] = byKeyHolder ? ["noise", ...DISTINGUISHERS] : DISTINGUISHERS;
@@ -81,7 +89,7 @@ function levelOf({ subjects, familyLevel }: IntrusionSize): number {
   return familyLevel / ((subjects.length + 1) * DISTINGUISHERS.length);
 }
 
-/** All games and all controls. */
+/** Plays and scores all games and all controls. */
 export async function findAdvantages(
   size: IntrusionSize,
   arena: Arena,
@@ -96,7 +104,7 @@ export async function findAdvantages(
   const sdk = against({ through: "sdk" }, size.sdkDetectable);
   const broken = FAULTS.map((fault) => control({ fault, byKeyHolder: keyHolderSees(fault) }));
   const [mended, mendedForKeyHolder] = [false, true].map((byKeyHolder) => control({ fault: undefined, byKeyHolder }));
-  // Those that take longest come first, so that no thread is left alone with one at the end.
+  // The longest come first, so that no thread is left alone with one at the end.
   const rounds = [...subjects.toReversed(), sdk, ...broken, mended, mendedForKeyHolder] as readonly Round[];
   const scores = new Map<Round | undefined, Scored[]>();
   const onComplete = (games: Sample, i: number): void => {
@@ -139,7 +147,7 @@ function controlOf(name: Fault, scores: readonly Scored[], mended: readonly Scor
   };
 }
 
-/** Whether chance is ruled out, at the interval's level; also if somebody is wrong more often than chance allows. */
+/** Whether the interval rules chance out; also if the guesses are wrong more often than chance allows. */
 export function isSeen({ low, high }: Pick<Scored, "low" | "high">): boolean {
   return low > 0 || high < 0;
 }

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { brotliCompressSync, constants, deflateSync } from "node:zlib";
-import { oneBits } from "./view.ts";
+import { oneBits } from "../arithmetic/one-bits.ts";
 
-/** A number that somebody computes from all versions of a record that a disk kept, in the order they were written. */
+/** A number computed from all versions of a record that a disk kept, in the order in which they were written. */
 export type VersionDistinguisher = (versions: readonly Uint8Array[]) => number;
 
-/** What anybody would try first. None of them knows what the bytes mean. */
+/** What an intruder would try first. None of these knows what the bytes mean. */
 export const VERSION_DISTINGUISHERS: Readonly<Record<string, VersionDistinguisher>> = {
   "equal versions": (versions) => versions.length - new Set(versions.map(hash)).size,
   "equal bytes": (versions) => meanOf(differences(versions), zeros),
@@ -39,7 +39,7 @@ function ones(bytes: Uint8Array): number {
   return bytes.reduce((sum, byte) => sum + oneBits(byte), 0);
 }
 
-/** Bits a byte. */
+/** In bits per byte. */
 function entropy(bytes: Uint8Array): number {
   const counts = new Uint32Array(256);
   for (const byte of bytes) counts[byte] = (counts[byte] as number) + 1;

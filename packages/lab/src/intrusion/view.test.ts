@@ -1,6 +1,6 @@
 import { seededRandomnessForTests } from "@lethe/core/randomness";
 import { describe, expect, it } from "vitest";
-import { bytesFrom } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 import { FEATURES, MEASURES, type Measure, measure, type View } from "./view.ts";
 
 const random = seededRandomnessForTests("views");

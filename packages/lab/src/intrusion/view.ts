@@ -1,28 +1,30 @@
-/** Something that was stored. */
+import { oneBits } from "../arithmetic/one-bits.ts";
+
+/** A version that was stored. */
 interface Version {
-  /** Up to where its ciphertexts end. */
+  /** Its bytes up to the end of its ciphertexts. */
   readonly bytes: Uint8Array;
-  /** Of all of it, if there is more. */
+  /** Its whole size, if there is more. */
   readonly size?: number;
-  /** In parts of a tick. */
+  /** When it was written, as a share of the tick. */
   readonly at: number;
 }
 
-/** What an intruder has of one segment of a device, or of one tick. */
+/** What an intruder sees of one segment of a device, or of one tick. */
 export interface View {
-  /** The version that was stored last when it began. */
+  /** The version that was stored last when the segment began. */
   readonly before: Uint8Array;
-  /** The ciphertexts in memory at one moment, after its events and before its write. */
+  /** The ciphertexts in memory at one moment, after the events and before the write. */
   readonly dump: Uint8Array;
-  /** What was stored in it. */
+  /** The versions that were stored in the segment. */
   readonly stored: readonly Version[];
   /** What ciphertexts consist of, which everybody knows: coefficients of 25 bits, or group elements of 32 bytes. */
   readonly parts: "coefficients" | "elements";
-  /** Of the noise, its mean square, if whoever looks has the key. */
+  /** The mean square of the noise, if the intruder has the key. */
   readonly noise?: number;
 }
 
-/** Each is a number that somebody could look at alone. */
+/** Numbers that an intruder could look at, one at a time. */
 export const MEASURES = [
   "sizes",
   "times",
@@ -35,14 +37,18 @@ export const MEASURES = [
   "equal parts",
   "noise",
 ] as const;
+/** One of the numbers. */
 export type Measure = (typeof MEASURES)[number];
 
 const NIBBLES = 16;
 const HEAD_BYTES = 16;
-/** Besides: two more numbers of the dump, how often each half byte occurs in two places, and the first bytes. */
+/**
+ * How many numbers a view has: the measures, two more about the dump, how often each half byte occurs in two places,
+ * and the first bytes.
+ */
 export const FEATURES: number = MEASURES.length + 2 + 2 * NIBBLES + HEAD_BYTES;
 
-/** Fills in all features of a view, from `at` on. */
+/** Writes all features of a view into an array, from `at` on. */
 export function measure(view: View, into: Float32Array, at: number): void {
   const { before, dump, stored } = view;
   const last = stored.at(-1)?.bytes ?? before;
@@ -72,7 +78,7 @@ export function measure(view: View, into: Float32Array, at: number): void {
   for (let i = 0; i < HEAD_BYTES; i++) into[to++] = last[i] ?? 0;
 }
 
-/** How often each byte occurs in the last version, and in what changed since the one before. */
+/** How often each byte occurs in the last version, and in its difference from the one before. */
 const bytesOfLast = new Uint32Array(256);
 const bytesOfChanges = new Uint32Array(256);
 
@@ -82,8 +88,9 @@ interface Agreement {
 }
 
 /**
- * Compares all three bit by bit, aligned at the end, as what is stored has a header: where the dump ends, the others go on alone. In
- * one pass and by words of four bytes, of which ciphertexts are made, since there are hundreds of thousands of views.
+ * Compares all three bit by bit, aligned at the end, because stored versions begin with a header that the dump lacks.
+ * In one pass and by words of four bytes, of which ciphertexts consist, because there are hundreds of thousands of
+ * views.
  */
 function count(before: Uint8Array, dump: Uint8Array, last: Uint8Array): Record<"dumpBefore" | "afterDump", Agreement> {
   bytesOfLast.fill(0);
@@ -123,27 +130,23 @@ function countByte(stored: number, old: number): void {
   bytesOfChanges[stored ^ old] = (bytesOfChanges[stored ^ old] as number) + 1;
 }
 
-/** How many of a word's 32 bits are set. */
-export function oneBits(word: number): number {
-  const pairs = word - ((word >>> 1) & 0x55555555);
-  const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
-  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
-}
-
-/** How many of a word's four bytes are zero: those whose highest bit is clear, also after 127 is added to their other seven. */
+/**
+ * How many of a word's four bytes are zero: those whose highest bit is clear, also after 127 is added to their other
+ * seven.
+ */
 function zeroBytes(word: number): number {
   return oneBits(~(((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word | 0x7f7f7f7f));
 }
 
 interface Spectrum {
   readonly ones: number;
-  /** In bits a byte. */
+  /** In bits per byte. */
   readonly entropy: number;
-  /** How often the upper half of a byte is which. */
+  /** How often each value of the upper half byte occurs. */
   readonly nibbles: Uint32Array;
 }
 
-/** n·log₂ n: logarithms would take longer than all else. */
+/** A table of n·log₂ n: computing logarithms would take longer than all else. */
 const INFORMATION = Float64Array.from({ length: 1024 }, (_, n) => (n === 0 ? 0 : n * Math.log2(n)));
 
 function spectrumOf(counts: Uint32Array): Spectrum {
@@ -159,7 +162,10 @@ function spectrumOf(counts: Uint32Array): Spectrum {
   return { ones, entropy: total === 0 ? 0 : Math.log2(total) - information / total, nibbles };
 }
 
-/** Parts of two vectors of ciphertexts that are the same; of coefficients also those that differ by no more than fresh noise does. */
+/**
+ * How many parts of two vectors of ciphertexts are equal; coefficients count as equal if they differ by at most as much
+ * as fresh noise.
+ */
 function equalParts({ parts }: View, a: Uint8Array, b: Uint8Array): number {
   return parts === "elements" ? equalElements(a, b) : nearCoefficients(a, b);
 }
@@ -196,7 +202,7 @@ function nearCoefficients(a: Uint8Array, b: Uint8Array): number {
   return near;
 }
 
-/** The coefficient that begins at a bit, with what is above it. */
+/** The coefficient that begins at a bit, in the low bits of a word. */
 function wordAt(bytes: DataView, bit: number): number {
   return bytes.getUint32(bit >> 3, true) >>> (bit & 7);
 }

@@ -1,10 +1,17 @@
+/**
+ * Section 6 of the paper, run: public-key encryption out of any pan-private counter. `counter.ts` is the counter as the
+ * paper sees it, `lethe-counter.ts` and `running-count.ts` are two of them, `encryption.ts` is theorem 6.1,
+ * `small-space-encryption.ts` theorem 6.2, and `transmission.ts` sends messages. Imports core and `randomness`. The
+ * experiment `pke-from-pan-privacy` runs it.
+ */
 import type { Randomness } from "@lethe/core/randomness";
 
+/** Whether something happened in a tick. */
 export type Bit = 0 | 1;
 
 /**
  * A locally pan-private counter as section 6 of the paper sees it: Initialize, State, Out and Estimate, bytes in and
- * bytes out. What is built on it knows nothing else of it.
+ * bytes out. The constructions know nothing else about it.
  */
 export interface PanPrivateCounter {
   readonly name: string;
@@ -18,7 +25,7 @@ export interface PanPrivateCounter {
   /** Estimate: on how many of these clients something happened. Servers and outputs are in the same order. */
   estimate(servers: readonly Uint8Array[], outputs: readonly Uint8Array[], random: Randomness): number;
   /**
-   * Its accuracy: no less than the probability that, with something happening on all of the clients or on none, the
+   * Its accuracy. Let something happen on all of the clients or on none: this is at least the probability that the
    * estimate is nearer to the wrong one of the two.
    */
   mistakeBound(clients: number): number;
@@ -32,7 +39,10 @@ interface Client {
   readonly server: Uint8Array;
 }
 
-/** Odd, so that no vote is tied; the fewest for which all `bits` come out right but with this probability. */
+/**
+ * The smallest odd number of clients, so that no vote is tied, with which all `bits` are read right except with
+ * probability `failure`.
+ */
 export function clientsFor(counter: Pick<PanPrivateCounter, "mistakeBound">, bits: number, failure: number): number {
   const enough = (half: number): boolean => bits * counter.mistakeBound(2 * half + 1) <= failure;
   let high = 1;

@@ -51,7 +51,7 @@ describe("public-key encryption from a counter (Thm. 6.1)", () => {
   it("errs as often as randomized response does", () => {
     const noisy = createLetheCounter({ scheme: "lattice", ticks: 2, localEpsilon: 2 });
     const { bitErrors, bits, bound } = errorsWith(noisy, encryptionFrom, 1, 120, surroundings("pke errors"));
-    // None at all with probability 0.875^120 = 1e-7, so many with 5e-7 (Bernstein).
+    // None at all with probability 0.875^120 = 1e-7; this many with 5e-7 (Bernstein).
     const variance = bits * bound * (1 - bound);
     const far = Math.sqrt(2 * variance * Math.log(2e6)) + (2 / 3) * Math.log(2e6);
     expect(bitErrors).toBeGreaterThan(0);

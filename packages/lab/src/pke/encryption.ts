@@ -15,6 +15,7 @@ interface PublicKey {
   readonly clients: readonly { readonly parameters: Uint8Array; readonly state: Uint8Array }[];
 }
 
+/** Both keys. */
 export interface KeyPair {
   readonly publicKey: PublicKey;
   readonly privateKey: readonly Uint8Array[];
@@ -26,7 +27,7 @@ interface Ciphertext {
   readonly states: readonly Uint8Array[];
 }
 
-/** How clients are taken through time. The first is the randomized process of which the ciphertext is the outcome. */
+/** How clients are taken through time. `begin` is the randomized process whose outcome is the ciphertext. */
 export interface Simulation {
   begin(parameters: Uint8Array, state: Uint8Array, bit: Bit, random: Randomness): Uint8Array;
   /** The tick that `begin` ends with. */
@@ -48,7 +49,7 @@ export function encryptionFrom(counter: PanPrivateCounter, clients: number): Pub
   });
 }
 
-/** What both theorems share: n clients live through the same stream, and are asked in the end. */
+/** What both theorems share: n clients live through the same stream, and are asked at the end. */
 export function encryptionBySimulation(
   counter: Pick<PanPrivateCounter, "initialize" | "output" | "estimate" | "ticks">,
   clients: number,

@@ -1,17 +1,18 @@
 import { type DeviceKeyContext, secret } from "@lethe/core/encryption";
 import type { Randomness } from "@lethe/core/randomness";
 import { createStatistic, type SchemeName } from "@lethe/core/statistic";
-import { bytesFrom } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
 import { majorityMistake } from "./binomial.ts";
 import type { PanPrivateCounter } from "./counter.ts";
 
+/** Which of Lethe's counters. */
 export interface LetheCounterOptions {
   readonly scheme: SchemeName;
   readonly ticks: number;
   readonly localEpsilon: number;
 }
 
-/** Each client has a master secret of its own, so its name need not differ. */
+/** Each client has its own master secret, so all clients can have the same name. */
 const KEY: DeviceKeyContext = { task: "counter", window: 0, device: new Uint8Array(16), role: "tally", index: 0 };
 const MASTER_BYTES = 32;
 

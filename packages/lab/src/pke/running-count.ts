@@ -15,9 +15,9 @@ export interface SmallSpaceCounter extends PanPrivateCounter {
 const STATE_BYTES = 4;
 
 /**
- * The paper's best counter without cryptography: every tick's bit goes through randomized response, and what is kept is
- * how many came out as 1. ε-locally pan-private between a stream without events and one
- * with a single event, and no better than that between others. There is no key and no secret.
+ * The paper's best counter without cryptography: every tick's bit goes through randomized response, and the state is
+ * how many came out as 1. It is ε-locally pan-private between a stream without events and one with a single event, and
+ * worse between others. There is no key and no secret.
  */
 export function createRunningCount(ticks: number, epsilon: number): SmallSpaceCounter {
   const response = createRandomizedResponse(epsilon);
@@ -39,8 +39,8 @@ export function createRunningCount(ticks: number, epsilon: number): SmallSpaceCo
     update: (_parameters, state, bit, random) => encode(decode(state) + respond(response, bit, random)),
     output: (_parameters, state) => state,
     estimate: (_servers, outputs) => {
-      const told = outputs.reduce((sum, output) => sum + decode(output), 0);
-      return (told - outputs.length * ticks * flip) / (1 - 2 * flip);
+      const ones = outputs.reduce((sum, output) => sum + decode(output), 0);
+      return (ones - outputs.length * ticks * flip) / (1 - 2 * flip);
     },
     mistakeBound: (clients) => {
       // Half of what one event adds to the mean of a client's bits.
@@ -52,7 +52,7 @@ export function createRunningCount(ticks: number, epsilon: number): SmallSpaceCo
   };
 }
 
-/** Up by one with this probability, and never past the last state. */
+/** Transitions of a count that grows by one with this probability, but never past the last state. */
 export function countingTransitions(states: number, up: number): Matrix {
   return matrixFrom(states, (from, to) => {
     if (from === states - 1) return Number(to === from);

@@ -5,7 +5,7 @@ import { createJump, type Matrix, matrixFrom, power, repeatedSquares } from "./t
 
 /**
  * Thm. 6.2: the bit happens, or does not, in a random tick of the first half of the window, and clients go through the
- * ticks around it in a few jumps: T may be far more than anybody could simulate tick by tick.
+ * ticks around it in a few jumps: T may be far too large to simulate tick by tick.
  */
 export function smallSpaceEncryptionFrom(counter: SmallSpaceCounter, clients: number): PublicKeyEncryption {
   const half = counter.ticks / 2;
@@ -23,9 +23,9 @@ export function smallSpaceEncryptionFrom(counter: SmallSpaceCounter, clients: nu
 }
 
 /**
- * Total variation between one client's state in encryptions of 0 and of 1: an event in none of `ticks` ticks, or in a
- * random one. Of all places the event may have, the average is a block of one power of a matrix twice the size:
- * [M₀ M₁; 0 M₀]^τ holds Σ_t M₀^(t−1)·M₁·M₀^(τ−t).
+ * The total variation between one client's state in encryptions of 0 and of 1: an event in none of `ticks` ticks, or in
+ * a random one. The average over all ticks of the event is a block of one power of a matrix twice the size: [M₀ M₁; 0
+ * M₀]^τ holds Σ_t M₀^(t−1)·M₁·M₀^(τ−t).
  */
 export function stateDistance(onZero: Matrix, onOne: Matrix, ticks: number): number {
   const { size } = onZero;
@@ -40,7 +40,7 @@ export function stateDistance(onZero: Matrix, onOne: Matrix, ticks: number): num
   return without.reduce((sum, share, i) => sum + Math.abs(share - (withOne[i] as number)), 0) / 2;
 }
 
-/** Sums to one again after many roundings. */
+/** Scales weights so that they sum to one again, after many roundings. */
 function normalized(weights: Float64Array): Float64Array {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return weights.map((weight) => weight / total);

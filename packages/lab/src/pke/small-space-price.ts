@@ -2,7 +2,7 @@ import { clientsFor } from "./counter.ts";
 import { countingTransitions, createRunningCount } from "./running-count.ts";
 import { stateDistance } from "./small-space-encryption.ts";
 
-/** How far apart encryptions of 0 and of 1 are, for one client; and the paper's bound on it (lem:tv_small). */
+/** The distance between encryptions of 0 and of 1, for one client, and the paper's bound on it (lem:tv_small). */
 export interface Distance {
   readonly ticks: number;
   readonly states: number;
@@ -10,14 +10,15 @@ export interface Distance {
   readonly distanceBound: number;
 }
 
-/** What Thm. 6.2 makes of the running count. */
+/** What theorem 6.2 costs with the running count. */
 export interface Price extends Distance {
-  /** So many that the message comes out right. */
+  /** How many clients it takes to read the message right. */
   readonly clients: number;
-  /** What the hybrid argument leaves: two ciphertexts are at most this far apart. Above 1 it says nothing. */
+  /** By the hybrid argument, two ciphertexts are at most this far apart. Above 1 it says nothing. */
   readonly ciphertextDistanceBound: number;
 }
 
+/** Computes the price for one window length. */
 export function priceOfRunningCount(ticks: number, epsilon: number, bits: number, failure: number): Price {
   const counter = createRunningCount(ticks, epsilon);
   const distance = stateDistance(counter.transitions(0), counter.transitions(1), ticks / 2);
@@ -33,9 +34,9 @@ export function priceOfRunningCount(ticks: number, epsilon: number, bits: number
 }
 
 /**
- * A counter of few states for a window far longer: it goes up so rarely that it does not reach the last of them but by
- * accident, and e^ε times as often in a tick with an event. Too inaccurate to be read; what it shows is that a window
- * of any length takes as many squarings as its length has binary digits, of a matrix with two rows for each state.
+ * A counter with few states for a far longer window. It goes up so rarely that it hardly ever reaches the last state,
+ * and e^ε times as often in a tick with an event. It is too inaccurate to be read, but it shows that a window of any
+ * length takes as many squarings as its length has binary digits, of a matrix with two rows for each state.
  */
 export function distanceInLongWindow(ticks: number, states: number, epsilon: number): Distance & { squarings: number } {
   const up = states / (4 * ticks);

@@ -6,11 +6,13 @@ export interface Matrix {
   readonly entries: Float64Array;
 }
 
+/** The matrix with these entries. */
 export function matrixFrom(size: number, entry: (row: number, column: number) => number): Matrix {
   const entries = Float64Array.from({ length: size * size }, (_, i) => entry(Math.floor(i / size), i % size));
   return { size, entries };
 }
 
+/** The product of two matrices of the same size. */
 export function multiply(left: Matrix, right: Matrix): Matrix {
   const { size } = left;
   const entries = new Float64Array(size * size);
@@ -36,7 +38,7 @@ export function repeatedSquares(matrix: Matrix, most: number): Matrix[] {
   return squares;
 }
 
-/** The entries in which the bits of `steps` are 1, multiplied: M^steps from its repeated squares. */
+/** M^steps: the product of those repeated squares whose bits in `steps` are 1. */
 export function power(squares: readonly Matrix[], steps: number): Matrix {
   const { size } = squares[0] as Matrix;
   let product = matrixFrom(size, (i, j) => Number(i === j));
@@ -49,13 +51,16 @@ function hasBit(value: number, i: number): boolean {
   return Math.floor(value / 2 ** i) % 2 === 1;
 }
 
-/** Draws where a walk is after some steps. */
+/** Draws the state of a walk after some steps. */
 export type Jump = (state: number, steps: number, random: Randomness) => number;
 
-/** Whole numbers up to here stand for probabilities: no entry is off by more than 2⁻⁴⁸, and what is left is drawn exactly. */
+/**
+ * Stands for probability 1: rounding changes no entry by more than 2⁻⁴⁸, and the rounded probabilities are drawn
+ * exactly.
+ */
 const ONE = 2 ** 48;
 
-/** One draw for every 1 among the bits of the number of steps, which is `most` at most. */
+/** Prepares jumps of up to `most` steps. A jump takes one draw for every 1 among the bits of its number of steps. */
 export function createJump(matrix: Matrix, most: number): Jump {
   const tables = repeatedSquares(matrix, most).map(cumulated);
   return (state, steps, random) => {

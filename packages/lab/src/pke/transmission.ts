@@ -3,7 +3,7 @@ import type { Bit, PanPrivateCounter } from "./counter.ts";
 import type { KeyPair, PublicKeyEncryption } from "./encryption.ts";
 import { bitsOf, textOf } from "./message-bits.ts";
 
-/** What became of a message. */
+/** How the transmission of a message went. */
 export interface Transmission {
   readonly counter: string;
   readonly ticks: number;
@@ -18,11 +18,11 @@ export interface Transmission {
   /** How the probability of a wrong bit falls with the number of clients. */
   readonly theory: readonly { readonly clients: number; readonly bound: number }[];
   readonly bytes: { readonly publicKey: number; readonly privateKey: number; readonly ciphertext: number };
-  /** Its first bits, read by somebody who has the public key and the code, and made up a private key. */
+  /** The first bits, read by a stranger who has the public key and the code, and made up a private key. */
   readonly withoutKey: { readonly bitErrors: number; readonly bits: number; readonly advantage: number };
 }
 
-/** What chance there is, and who is told how far it is. */
+/** What a transmission gets from its caller. */
 export interface Errand {
   readonly random: Randomness;
   readonly progress: (share: number) => void;
@@ -31,10 +31,13 @@ export interface Errand {
 /** Encrypts single bits with this many clients. */
 export type EncryptionOf<C extends PanPrivateCounter> = (counter: C, clients: number) => PublicKeyEncryption;
 
-/** How much of a message is tried without the key. */
+/** How many bits of a message the stranger tries to read. */
 const TRIED_BITS = 16;
 
-/** Bit by bit: encrypted by one, rerandomized by another, decrypted by the owner of the key, and by somebody else. */
+/**
+ * Sends a message bit by bit: each bit is encrypted, rerandomized, decrypted by the owner of the key, and by a
+ * stranger.
+ */
 export function transmit<C extends PanPrivateCounter>(
   counter: C,
   encryptionOf: EncryptionOf<C>,
@@ -86,6 +89,7 @@ function theoryOf({ mistakeBound }: PanPrivateCounter, most: number): Transmissi
   return [...new Set(odd)].map((clients) => ({ clients, bound: mistakeBound(clients) }));
 }
 
+/** How many bits were wrong with a number of clients. */
 export interface ErrorsByClients {
   readonly clients: number;
   readonly bitErrors: number;
@@ -94,7 +98,7 @@ export interface ErrorsByClients {
   readonly bound: number;
 }
 
-/** Bits 0 and 1 in turn, under a new key each, until `clientsInAll` have been simulated. */
+/** Sends bits 0 and 1 in turn, each under a new key, until `clientsInAll` clients have been simulated. */
 export function errorsWith<C extends PanPrivateCounter>(
   counter: C,
   encryptionOf: EncryptionOf<C>,
@@ -117,7 +121,7 @@ function countErrors(sent: readonly Bit[], received: readonly Bit[]): number {
   return sent.filter((bit, i) => bit !== received[i]).length;
 }
 
-/** How much more often a 1 is taken for a 1 than a 0 is: 1 for whoever reads everything, 0 for whoever guesses. */
+/** How much more often a 1 is read as 1 than a 0 is: 1 for a reader who reads everything, 0 for one who guesses. */
 function advantageOf(sent: readonly Bit[], guesses: readonly Bit[]): number {
   const taken = (bit: Bit): number => {
     const those = guesses.filter((_, i) => sent[i] === bit);

@@ -7,13 +7,17 @@ export interface BarChart {
   readonly bars: readonly Bar[];
 }
 
+/** One value and its error bar. */
 export interface Bar {
   readonly name: string;
   readonly value: number;
   readonly interval: readonly [low: number, high: number];
 }
 
-/** A bar from 0 to each value, its interval drawn over it, for a terminal; at most `columns` wide if every character takes one. */
+/**
+ * Draws a bar from 0 to each value, with its interval over it, for a terminal. At most `columns` wide if every
+ * character takes one.
+ */
 export function renderBars({ title, bars }: BarChart, columns = 78): string {
   if (!Number.isInteger(columns) || columns < 40) throw new RangeError("columns must be a whole number, at least 40");
   if (bars.length === 0) throw new RangeError("the chart has no bars");

@@ -34,7 +34,7 @@ describe("ticks", () => {
     expect(shown).toEqual(["0", "0.01", "1", "20", "1k", "50k", "1M", "2B", "1e15", "1e-7", "−0.5"]);
   });
 
-  it("are few, rise, and lie in the range, whatever the values", () => {
+  it("are few, rise, and stay in the range, whatever the values", () => {
     const scale = fc.constantFrom(LOG, LINEAR);
     const value = fc.double({ min: 1e-30, max: 1e30, noNaN: true });
     fc.assert(

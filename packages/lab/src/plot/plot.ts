@@ -8,28 +8,31 @@ export interface Plot {
   readonly note?: string;
 }
 
+/** An axis of a plot. */
 export interface Axis {
   readonly label: string;
   readonly scale: "log" | "linear";
 }
 
+/** A line of a plot. */
 export interface Line {
   readonly name: string;
   /** Joined in the order given. Those that are not finite, or not above 0 on a log axis, are left out. */
   readonly points: readonly Point[];
   readonly style?: "solid" | "dashed";
-  /** On every point, or on none. If absent, on some of them where several lines are to be told apart. */
+  /** Whether every point has a mark, or none. If absent, some points have one if there are several lines. */
   readonly marks?: boolean;
 }
 
+/** A point of a line. */
 export type Point = readonly [x: number, y: number];
 
 /** Beyond this, widths and midpoints overflow; below its inverse, logarithms do. */
 const LARGEST = 1e300;
-/** Rounding in the caller's points must not cost the picture a whole step. */
+/** Rounding in the caller's points must not add a whole step to an axis. */
 const TOLERANCE = 1e-9;
 
-/** What can be drawn of a line: one point at least. */
+/** A line with at least one point that can be drawn. */
 export interface DrawableLine {
   readonly line: Line;
   /** Its place in the plot, which its colour and mark follow. */
@@ -37,7 +40,7 @@ export interface DrawableLine {
   readonly points: readonly Point[];
 }
 
-/** The lines of which something can be drawn. */
+/** The lines of which something can be drawn. Throws a `RangeError` if there are none. */
 export function drawableLines(plot: Plot): DrawableLine[] {
   const lines = plot.lines
     .map((line, index) => ({
@@ -59,7 +62,7 @@ export interface Scale {
   readonly low: number;
   readonly high: number;
   readonly ticks: readonly { readonly value: number; readonly label: string }[];
-  /** Where a value lies between `low` (0) and `high` (1). */
+  /** The place of a value between `low` (0) and `high` (1). */
   place(value: number): number;
 }
 
@@ -122,7 +125,9 @@ function logTicks(first: number, last: number, most: number): number[] {
   return ticks;
 }
 
-/** The i-th of …, 0.5, 1, 2, 5, 10, 20, …, of which the 0th is 1. Read as a decimal, so that it is the nearest number. */
+/**
+ * The i-th of …, 0.5, 1, 2, 5, 10, 20, …, of which the 0th is 1. Read as a decimal, so that it is the nearest number.
+ */
 function rung(i: number): number {
   const decade = Math.floor(i / 3);
   return Number(`${[1, 2, 5][i - 3 * decade]}e${decade}`);
@@ -168,8 +173,8 @@ function between01(share: number): number {
 }
 
 /**
- * The middles of labels of the given heights that do not overlap and lie between `low` and `high`, as near to where
- * they are wanted as that allows: labels that touch move as one. In the order of `wanted`.
+ * The middles of labels of the given heights, between `low` and `high`, without overlaps, and as near to the wanted
+ * places as that allows: labels that touch move as one. In the order of `wanted`.
  */
 export function spread(
   wanted: readonly number[],
@@ -220,7 +225,7 @@ export function wrap(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** Without the control characters that XML forbids and terminals obey. */
+/** The text without control characters, which XML forbids and terminals obey. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, " ").trim();
 }

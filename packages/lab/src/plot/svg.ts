@@ -15,13 +15,13 @@ const WIDTH = 720;
 const EDGE = 20;
 const FONT = 12;
 const LINE_HEIGHT = 16;
-/** Of the font size, generously: the reader's font is not known. */
+/** The width of a character as a share of the font size, generously: the reader's font is unknown. */
 const CHARACTER_WIDTH = 0.58;
 /** Beside the frame: a lead from the line's end, a sample of the line, a gap, and the name. */
 const BESIDE = { lead: 14, sample: 29, gap: 6 };
 /** In characters. */
 const LONGEST = { title: 72, name: 26, note: 110 };
-/** On a line that did not ask for all or none. */
+/** On a line that does not say whether it has marks. */
 const FEW_MARKS = 8;
 
 /** The palette of Okabe and Ito, without its yellow; the second of each pair is dark enough for text on white. */
@@ -59,7 +59,9 @@ interface Layout {
   spotOf(point: Point): Spot;
 }
 
-/** A standalone picture: no scripts, no fonts, its own white ground. The same plot always gives the same text. */
+/**
+ * Draws a plot as a standalone SVG: no scripts, no fonts, a white background. The same plot always gives the same text.
+ */
 export function renderSvg(plot: Plot): string {
   const lines = drawableLines(plot);
   const title = wrap(plot.title, LONGEST.title);
@@ -121,7 +123,7 @@ function drawAxes({ left, right, top, bottom, x, y, spotOf }: Layout, label: str
   ];
 }
 
-/** Each name beside the end of its line, or as near as the others leave room: a dotted lead, a sample and the name. */
+/** Draws each name beside the end of its line, or as near as there is room: a dotted lead, a sample and the name. */
 function drawLabels({ right, top, bottom, spotOf }: Layout, lines: readonly DrawableLine[]): string[] {
   const names = lines.map(({ line }) => wrap(line.name, LONGEST.name));
   const ends = lines.map(({ points }) => spotOf(points.reduce((a, b) => (b[0] >= a[0] ? b : a))));
@@ -157,7 +159,7 @@ function drawLine({ spotOf }: Layout, line: DrawableLine, several: boolean): str
   return [drawPath(spots, colour, dash), ...drawMarks(marks, colour, line.index)];
 }
 
-/** In black and white, lines differ in their marks; those without marks, in their dashes. */
+/** Lines differ even in black and white: by their marks or, without marks, by their dashes. */
 function lookOf({ line, index, points }: DrawableLine, several: boolean): Look {
   const [colour, ink] = COLOURS[index % COLOURS.length] ?? COLOURS[0];
   // A single point would not be seen without.
@@ -215,7 +217,7 @@ function pair([x, y]: Spot): string {
   return `${round(x)} ${round(y)}`;
 }
 
-/** So that the last digits of a processor's logarithms do not show. */
+/** Rounded, so that the last digits of a processor's logarithms do not show. */
 function round(pixels: number): number {
   return Math.round(pixels * 10) / 10 + 0;
 }

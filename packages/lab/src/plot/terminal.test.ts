@@ -70,7 +70,7 @@ describe("a picture in the terminal", () => {
     expect(drawing(point).join("").match(/[⠁-⣿]/g)).toEqual(["⣿"]);
   });
 
-  it("gives lines that end together letters of their own, the higher end above", () => {
+  it("gives lines that end together different letters, the higher end above", () => {
     const ends = [1, 1.001, 1.002].map(
       (end, i): Line => ({
         name: `${i}`,

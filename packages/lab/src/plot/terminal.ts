@@ -9,10 +9,10 @@ const ALL_DOTS = 0xff;
 const SOLID = [1, 0] as const;
 const DASHED = [6, 4] as const;
 const PATTERNS = [SOLID, DASHED, [1, 2], [8, 3, 1, 3]] as const;
-/** Of a terminal's 256 colours, those near the palette of Okabe and Ito that can be read on black and on white. */
+/** From a terminal's 256 colours: near the palette of Okabe and Ito, and legible on black and on white. */
 const COLOURS = [33, 202, 36, 175, 214, 74, 244] as const;
 
-/** The dots of a character, or the letter in their place; where lines meet, the later one gives the colour. */
+/** The dots of a character, or the letter that replaces them. Where lines meet, the later one gives the colour. */
 interface Cell {
   dots: number;
   letter?: string;
@@ -25,8 +25,9 @@ type Spot = readonly [across: number, up: number];
 type Paint = (text: string, index: number | undefined) => string;
 
 /**
- * A picture in plain Unicode for a terminal, at most `columns` wide if every character takes one. `rows` are those of
- * the drawing alone, without title, axis and legend. Each line ends in the letter by which the legend names it.
+ * Draws a plot in plain Unicode for a terminal, at most `columns` wide if every character takes one. `rows` is the
+ * height of the drawing alone, without title, axis and legend. Each line ends in the letter by which the legend names
+ * it.
  */
 export function renderTerminal(plot: Plot, columns = 78, rows = 18, colour = false): string {
   if (!Number.isInteger(columns) || columns < 40) throw new RangeError("columns must be a whole number, at least 40");
@@ -131,7 +132,7 @@ function withYAxis(cells: readonly (readonly Cell[])[], y: Scale, margin: number
   });
 }
 
-/** The axis, and under it those labels that leave room for one another. */
+/** The axis, and below it the labels that have room. */
 export function drawXAxis(x: Scale, margin: number, width: number): string[] {
   const axis = new Array<string>(width).fill("─");
   let labels = "";

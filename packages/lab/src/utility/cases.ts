@@ -1,6 +1,17 @@
+/**
+ * Measured errors beside stated ones: fleets whose truth is known. `cases.ts` lists what is measured, `run.ts` runs
+ * real devices and servers, `plain.ts` the mechanisms without encryption, `paper.ts` what the paper prints, and
+ * `errors.ts` compares. Imports core, `simulate`, `randomness` and `arithmetic`. The experiment `utility` runs it.
+ */
 import { serverNoiseSigma } from "@lethe/core/privacy";
-import type { HistogramMechanismName, SchemeName, StatisticSpec } from "@lethe/core/statistic";
-import { MEAN_DELTA } from "@lethe/core/statistic";
+import {
+  entryOf,
+  type HistogramMechanismName,
+  MEAN_DELTA,
+  type SchemeName,
+  type StatisticName,
+  type StatisticSpec,
+} from "@lethe/core/statistic";
 import type { TwoServerSpec } from "@lethe/core/two-server";
 
 /** One way to count, with real keys and reports, and how often it is tried. */
@@ -9,21 +20,25 @@ export interface UtilityCase {
   /** In each window. */
   readonly devices: number;
   readonly windows: number;
-  /** Counters beside each other, each of which is a run of its own. */
+  /** Counters beside each other, each of which is an independent run. */
   readonly metrics: number;
 }
 
-/** ε₀ of every answer; for Gaussian noise beside δ = 10⁻⁶. */
+/** ε₀ of every answer; for Gaussian noise at δ = 10⁻⁶. */
 export const LOCAL_EPSILON = 1;
-/** How long windows are is the question of another experiment. */
+/** Ticks per window. How errors grow with them is the question of another experiment. */
 export const TICKS = 1;
+/** How many events between two writes are counted. */
 export const EVENTS_PER_TICK = 8;
+/** Where the buckets of histograms begin. */
 export const EDGES: readonly number[] = [0, 1, 2];
+/** At which count a mean is cut. */
 export const LIMIT = 3;
+/** The noise of a mean, in units of the limit. */
 export const SIGMA = 2;
 const MECHANISMS: readonly HistogramMechanismName[] = ["kary", "unary", "per-bucket"];
 
-/** No page hides: how many a window allows changes sizes, not errors. */
+/** No page hides: their number changes sizes, not errors. */
 const WRITES = { ticks: TICKS, hides: 0 } as const;
 const WINDOW = { ...WRITES, eventsPerTick: EVENTS_PER_TICK } as const;
 
@@ -31,6 +46,7 @@ function occurrenceOf(metrics: number): StatisticSpec & { statistic: "occurrence
   return { statistic: "occurrence", ...WRITES, localEpsilons: new Array<number>(metrics).fill(LOCAL_EPSILON) };
 }
 
+/** A histogram with this mechanism. */
 export function histogramOf(
   mechanism: HistogramMechanismName,
   localEpsilon: number = LOCAL_EPSILON,
@@ -38,11 +54,12 @@ export function histogramOf(
   return { statistic: "histogram", ...WINDOW, edges: EDGES, localEpsilon, mechanism };
 }
 
+/** A mean with this limit and noise. */
 export function meanOf(limit: number, sigma: number): StatisticSpec & { statistic: "mean" } {
   return { statistic: "mean", ...WINDOW, limit, sigma };
 }
 
-/** All of them; with an `effort` of 1 they take most of a minute. */
+/** All cases; with an `effort` of 1 they take most of a minute. */
 export function utilityCases(effort: number): UtilityCase[] {
   const times = (windows: number): number => Math.max(2, Math.round(effort * windows));
   return [...oneServerCases(times), ...twoServerCases(times)];
@@ -72,8 +89,8 @@ function twoServerCases(times: (windows: number) => number): UtilityCase[] {
     windows: times(windows),
     metrics,
   });
-  const sigma = (statistic: "occurrence" | "histogram" | "mean"): number =>
-    serverNoiseSigma({ statistic, limit: LIMIT }, LOCAL_EPSILON, MEAN_DELTA);
+  const sigma = (statistic: StatisticName): number =>
+    serverNoiseSigma(entryOf(statistic).plan.exposure({ limit: LIMIT }), LOCAL_EPSILON, MEAN_DELTA);
   const noise = "servers" as const;
   const sigmas = new Array<number>(20).fill(sigma("occurrence"));
   return [

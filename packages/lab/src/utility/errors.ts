@@ -1,38 +1,44 @@
 import type { ServerSide } from "@lethe/core/statistic";
+import { mean } from "../arithmetic/averages.ts";
 
-/** Estimates beside the truth, over many runs of the same question. */
+/** Errors of estimates over many runs of the same question. */
 export interface Errors {
-  /** Estimate − truth: for each run, of each answer. */
+  /** Estimate − truth, for each run and each answer. */
   readonly runs: readonly (readonly number[])[];
-  /** What the estimator states for each answer, at the truth. */
+  /** The standard error that the estimator states for each answer, at the truth. */
   readonly stated: readonly number[];
-  /** How many of a run's answers are independent: all, but of K-ary responses all but one, as they add up to the devices. */
+  /**
+   * How many answers of a run are independent: all, or for K-ary responses all but one, because they add up to the
+   * devices.
+   */
   readonly independent: number;
 }
 
+/** Measured errors beside stated ones. */
 export interface Comparison {
   readonly runs: number;
-  /** Independent errors in all runs: of χ². */
+  /** Independent errors in all runs: the degrees of freedom of χ². */
   readonly freedom: number;
   /** Roots of mean squares over runs and answers. */
   readonly measured: number;
   readonly theory: number;
   readonly ratio: number;
-  /** Between which the true ratio lies with a probability of `CONFIDENCE`. */
+  /** The true ratio is between `low` and `high` with a probability of `CONFIDENCE`. */
   readonly low: number;
   readonly high: number;
-  /** The largest mean error of an answer, in units of its own standard error. */
+  /** The largest mean error of an answer, divided by the standard error of that mean. */
   readonly bias: number;
 }
 
-/** Of each interval: some twenty of them are all right at once 499 times in 500. */
+/** Of each interval: some twenty of them all hold at once 499 times in 500. */
 export const CONFIDENCE = 0.9999;
-/** Its two-sided quantile of the normal distribution. */
+/** The two-sided quantile of the normal distribution for it. */
 const Z = 3.8906;
 
 /**
- * The interval is that of normal errors. At ε₀ = 1 the squares of a few devices' errors scatter less (an answer's variance is at least
- * 1/6, from where on a coin's excess kurtosis is negative), so that it is too wide for small fleets rather than too narrow.
+ * Compares measured errors with stated ones. The interval is that of normal errors. At ε₀ = 1 the squares of a few
+ * devices' errors scatter less (an answer's variance is at least 1/6, and from there on a coin's excess kurtosis is
+ * negative), so the interval is too wide for small fleets rather than too narrow.
  */
 export function compare({ runs, stated, independent }: Errors): Comparison {
   const squares = runs.map((errors) => mean(errors.map((error) => error ** 2)));
@@ -55,14 +61,17 @@ export function compare({ runs, stated, independent }: Errors): Comparison {
   };
 }
 
-/** By Wilson and Hilferty's approximation: from 24 degrees of freedom on within a per cent of the deviation, on the side of wider intervals. */
+/**
+ * By Wilson and Hilferty's approximation: from 24 degrees of freedom on within 1% of the deviation, on the side of
+ * wider intervals.
+ */
 function chiSquareQuantile(freedom: number, z: number): number {
   return freedom * (1 - 2 / (9 * freedom) + z * Math.sqrt(2 / (9 * freedom))) ** 3;
 }
 
 /**
- * The standard errors that the server's own estimator states where its estimate is the truth. Estimates are linear in the
- * sums of answers, so the sums that give the truth are found from two others.
+ * The standard errors that the server's own estimator states where its estimate is the truth. Estimates are linear in
+ * the sums of answers, so the sums that give the truth follow from two others.
  */
 export function statedAt(
   { estimate }: Pick<ServerSide, "estimate">,
@@ -78,8 +87,4 @@ export function statedAt(
     return (devices * (value - low)) / (high - low);
   });
   return estimate(sums, devices).map(({ standardError }) => standardError);
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -6,7 +6,9 @@ import { type Comparison, compare } from "./errors.ts";
 import { type PlainSize, plainResponses, runPlain } from "./plain.ts";
 import { COUNTS, runCase } from "./run.ts";
 
-/** What the paper prints, run with the noise that it prints, beside what it is meant to be (docs/errata.md). */
+/**
+ * The paper's variants, run with the noise that the paper prints, beside what they are meant to be (docs/errata.md).
+ */
 export interface PaperFindings {
   readonly responses: readonly PrintedResponseError[];
   readonly algorithms: readonly PrintedAlgorithm[];
@@ -21,7 +23,9 @@ interface PrintedResponseError extends Comparison {
   readonly printed: number;
 }
 
-/** An algorithm whose noise is too small, errata 1 and 2: what it promises, what it gives, and what the promise costs. */
+/**
+ * An algorithm whose noise is too small, errata 1 and 2: what it promises, what it gives, and what the promise costs.
+ */
 interface PrintedAlgorithm extends Comparison {
   readonly algorithm: string;
   readonly epsilonMeant: number;
@@ -31,7 +35,7 @@ interface PrintedAlgorithm extends Comparison {
   readonly right: number;
 }
 
-/** A slip that makes answers wrong before any noise, errata 2 and 5, over the same few devices. */
+/** A slip that makes answers wrong before any noise, errata 2 and 5, for the same few devices. */
 interface PrintedCount {
   readonly what: string;
   readonly truth: number;
@@ -39,10 +43,10 @@ interface PrintedCount {
 }
 
 const RESPONSE_EPSILONS = [0.1, 1, 4];
-/** At which the printed noise of a mean shows. */
+/** A limit at which the printed noise of a mean shows. */
 const WIDE_LIMIT = 10;
 
-/** `windows` is how many of the algorithms' fleets report. */
+/** Runs all variants; `windows` is the number of windows for each algorithm. */
 export async function runPaper(plain: PlainSize, windows: number, random: Randomness): Promise<PaperFindings> {
   return {
     responses: RESPONSE_EPSILONS.map((epsilon) => responseError(epsilon, plain, random)),
@@ -62,12 +66,15 @@ function responseError(epsilon: number, plain: PlainSize, random: Randomness): P
   };
 }
 
-/** Alg. 3: RR(ε₀) on every bucket. Our per-bucket mechanism spends half of what it is given on each, so it is given twice as much. */
+/**
+ * Alg. 3: RR(ε₀) on every bucket. Our per-bucket mechanism spends half of its ε on each bucket, so it gets twice as
+ * much.
+ */
 async function printedHistogram(windows: number, random: Randomness): Promise<PrintedAlgorithm> {
   const printed = histogramOf("per-bucket", 2 * LOCAL_EPSILON);
   const name = "Algorithm 3, every bucket at ε₀";
   const run = await runPrinted(name, printed, histogramOf("per-bucket"), windows, random);
-  // Not what our own mechanism says of itself, which is what was put in.
+  // Not the ε that our own mechanism states, which is only what we asked for.
   return { ...run, epsilonTrue: largestLogRatio(EDGES.length, LOCAL_EPSILON) };
 }
 
@@ -80,8 +87,8 @@ function printedMean(windows: number, random: Randomness): Promise<PrintedAlgori
 }
 
 /**
- * The largest |ln Pr[output | a] − ln Pr[output | b]| over all outputs, and all buckets a and b in which a device may be, if every bucket's bit
- * is answered by RR(ε₀) on its own. By going through them: nothing is assumed of what adds up.
+ * The largest |ln Pr[output | a] − ln Pr[output | b]| over all outputs and all buckets a and b in which a device may
+ * be, if RR(ε₀) answers every bucket's bit. Found by going through all of them, without assumptions about what adds up.
  */
 export function largestLogRatio(buckets: number, localEpsilon: number): number {
   const { flip } = createRandomizedResponse(localEpsilon);
@@ -153,7 +160,10 @@ function weighted(c: readonly number[]): number {
 
 type Shift = (slots: number[], first: number) => void;
 
-/** Alg. 3's slots 0 to k in the clear, after so many events: c ("exactly i") if every event puts a 0 first, d ("at least i") if a 1. */
+/**
+ * Alg. 3's slots 0 to k in the clear after `count` events: c ("exactly i") if every event puts a 0 first, d ("at least
+ * i") if a 1.
+ */
 function slotsAfter(count: number, first: number, shift: Shift): number[] {
   const slots = [1, ...new Array<number>(LIMIT).fill(0)];
   for (let event = 0; event < count; event++) shift(slots, first);

@@ -17,26 +17,30 @@ import {
   respondUnary,
 } from "@lethe/core/privacy";
 import { type Randomness, withBufferedRandomness } from "@lethe/core/randomness";
-import { bucketOf } from "@lethe/core/statistic";
+import { bucketOf, type StatisticName } from "@lethe/core/statistic";
+import { addUp } from "../arithmetic/add-up.ts";
+import { figuresFrom } from "../simulate/true-figures.ts";
 import { EDGES, LIMIT, LOCAL_EPSILON, SIGMA } from "./cases.ts";
 import { type Errors, statedAt } from "./errors.ts";
 import { COUNTS } from "./run.ts";
 
-/** The mechanism and the estimator by themselves, without encryption: so cheap that the error is known to a per cent or two. */
+/** A mechanism and its estimator, without encryption: cheap enough to measure the error to 1% or 2%. */
 export interface PlainCase {
-  readonly statistic: "occurrence" | "histogram" | "mean";
+  readonly statistic: StatisticName;
   readonly mechanism: string;
-  /** What a device with so many events adds to each sum. */
+  /** What a device with `count` events adds to each sum. */
   readonly answer: (count: number, random: Randomness) => readonly number[];
   readonly truth: (count: number) => readonly number[];
   readonly estimate: (sums: readonly number[], devices: number) => Estimate[];
 }
 
+/** How much is run. */
 export interface PlainSize {
   readonly devices: number;
   readonly runs: number;
 }
 
+/** Measures the errors of a mechanism. */
 export function runPlain(
   { answer, truth, estimate, ...plain }: PlainCase,
   size: PlainSize,
@@ -44,8 +48,7 @@ export function runPlain(
 ): Errors {
   const { devices, runs } = size;
   const counts = Array.from({ length: devices }, (_, device) => COUNTS[device % COUNTS.length] as number);
-  const scale = plain.statistic === "mean" ? devices : 1;
-  const right = addUp(counts.map(truth)).map((sum) => sum / scale);
+  const right = figuresFrom(plain, addUp(counts.map(truth)), devices);
   const errors = withBufferedRandomness(random, (buffered) =>
     Array.from({ length: runs }, () => {
       const sums = addUp(counts.map((count) => answer(count, buffered)));
@@ -56,13 +59,7 @@ export function runPlain(
   return { runs: errors, stated: statedAt({ estimate }, right, devices), independent };
 }
 
-function addUp(vectors: readonly (readonly number[])[]): number[] {
-  const sums = [...(vectors[0] ?? [])];
-  for (const vector of vectors.slice(1))
-    for (const [i, value] of vector.entries()) sums[i] = (sums[i] as number) + value;
-  return sums;
-}
-
+/** Randomized response at this ε. */
 export function plainResponses(epsilon: number): PlainCase {
   const response = createRandomizedResponse(epsilon);
   const bit = (count: number): 0 | 1 => (count > 0 ? 1 : 0);
@@ -75,6 +72,7 @@ export function plainResponses(epsilon: number): PlainCase {
   };
 }
 
+/** All mechanisms. */
 export function plainCases(): PlainCase[] {
   const buckets = EDGES.length;
   const hot = (bucket: number): number[] => EDGES.map((_, b) => Number(b === bucket));

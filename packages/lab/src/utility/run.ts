@@ -1,20 +1,26 @@
 import type { Randomness } from "@lethe/core/randomness";
-import { bucketOf, type Recorder, type StatisticSpec } from "@lethe/core/statistic";
+import type { Recorder, StatisticSpec } from "@lethe/core/statistic";
 import type { TwoServerSpec } from "@lethe/core/two-server";
-import { bytesFrom, oneServer, type SimulatedServers, twoServers } from "../simulated-servers.ts";
+import { bytesFrom } from "../randomness/bytes-from.ts";
+import { oneServer, type SimulatedServers, twoServers } from "../simulate/servers.ts";
+import { trueFigures } from "../simulate/true-figures.ts";
 import { EVENTS_PER_TICK, TICKS, type UtilityCase } from "./cases.ts";
 import { type Errors, statedAt } from "./errors.ts";
 
-/** How often it happens on each device, over and over: never, once, more often, and more often than any limit. */
+/** How many events devices have, in turn: none, one, several, and more than any limit. */
 export const COUNTS: readonly number[] = [0, 1, 0, 2, 5, 1, 0, 3];
 
+/** What came out of a case. */
 export interface CaseResult {
   readonly mechanism: string;
   readonly localEpsilon: number;
   readonly errors: Errors;
 }
 
-/** Windows of real devices: keys, events, a write in each tick, sealed reports, opened and counted by the server or the two. */
+/**
+ * Runs windows of real devices: keys, events, a write in each tick, sealed reports, opened and counted by one server or
+ * two.
+ */
 export async function runCase(
   { spec, devices, windows, metrics }: UtilityCase,
   random: Randomness,
@@ -40,7 +46,10 @@ export async function runCase(
   };
 }
 
-/** Servers whose sums begin at nothing. To set up one server takes longer than a window, so it goes on, and what it had is taken off. */
+/**
+ * Servers for each window. Setting up one server takes longer than a window, so it is kept, and its earlier sums are
+ * subtracted.
+ */
 function windowsOf(spec: UtilityCase["spec"], random: Randomness): () => Promise<SimulatedServers> {
   if ("two" in spec) return () => twoServers(spec.two, random);
   const server = oneServer(spec.scheme, spec.one, random);
@@ -50,7 +59,7 @@ function windowsOf(spec: UtilityCase["spec"], random: Randomness): () => Promise
   };
 }
 
-/** Each metric is a run of its own; the answers of one statistic belong together. */
+/** Each metric is an independent run; the answers of one statistic belong together. */
 function splitRuns(errors: readonly number[], metrics: number): number[][] {
   return metrics === 1 ? [[...errors]] : errors.map((error) => [error]);
 }
@@ -86,13 +95,8 @@ function countOf(device: number, metric: number): number {
   return COUNTS[(device + metric) % COUNTS.length] as number;
 }
 
-/** Of a window: a count for each metric or bucket, or a mean. */
+/** The true figures of a window: a count for each metric or bucket, or a mean. */
 function truthOf(spec: StatisticSpec | TwoServerSpec, devices: number, metrics: number): number[] {
   const counts = (metric: number): number[] => Array.from({ length: devices }, (_, device) => countOf(device, metric));
-  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-  if (spec.statistic === "occurrence") {
-    return Array.from({ length: metrics }, (_, metric) => counts(metric).filter((count) => count > 0).length);
-  }
-  if (spec.statistic === "mean") return [sum(counts(0).map((count) => Math.min(count, spec.limit))) / devices];
-  return spec.edges.map((_, bucket) => counts(0).filter((count) => bucketOf(spec.edges, count) === bucket).length);
+  return Array.from({ length: metrics }, (_, metric) => trueFigures(spec, counts(metric))).flat();
 }

@@ -3,10 +3,13 @@ import type { MachineTime } from "./machine-time.ts";
 
 /** How far two clocks that are set by NTP may be apart, in seconds. */
 export const MOST_SECONDS_APART = 60;
-/** How long a service may have been off, in seconds, before a start on another machine, or after this one was started again, needs the operator's word. */
+/**
+ * How many seconds a service may have been off before a start on another machine, or after a reboot of this one, needs
+ * the operator's confirmation.
+ */
 const LONGEST_UNKNOWN = 86_400;
 
-/** A moment at which the time was known, and how far the clock may be ahead of what has passed since. */
+/** A moment at which the time was known, and how far the clock may be ahead of the time that has passed since. */
 export interface Anchor {
   readonly wall: number;
   readonly monotonic: number;
@@ -16,22 +19,23 @@ export interface Anchor {
   readonly isCounted: boolean;
 }
 
-/** The clock beside where it should be, by an anchor; seconds since 1970. */
+/** What the clock shows, and what it should show by an anchor; seconds since 1970. */
 export interface Reading {
   readonly wall: number;
   readonly expected: number;
   readonly isRight: boolean;
 }
 
-/** The clock is right at this moment. */
+/** An anchor at this moment, for a clock that is right. */
 export function anchorHere(machine: MachineTime): Anchor {
   const [wall, monotonic, uptime] = [machine.wall(), machine.monotonic(), machine.uptime()];
   return { wall, monotonic, uptime, mostAhead: MOST_SECONDS_APART, isCounted: true };
 }
 
 /**
- * What a stored mark says of now. Since the same start of this machine the time that passed is known to the second, however long the
- * service was off. Otherwise a service that was off looks like a clock that is ahead: a day is believed, or any time if `anyGap`.
+ * The anchor that a stored mark gives. If this machine has not rebooted since, the time that passed is known to the
+ * second, however long the service was off. Otherwise a service that was off looks like a clock that is ahead: a day is
+ * accepted, or any time if `anyGap`.
  */
 export function anchorAt(mark: ClockMark, machine: MachineTime, anyGap: boolean): Anchor {
   const [monotonic, uptime] = [machine.monotonic(), machine.uptime()];
@@ -41,7 +45,10 @@ export function anchorAt(mark: ClockMark, machine: MachineTime, anyGap: boolean)
   return { wall: mark.wall, monotonic, uptime, mostAhead, isCounted: false };
 }
 
-/** Compares the clock with the anchor. Either way of counting may explain it: one stands still in a machine that sleeps, one starts again at 0 in some containers. */
+/**
+ * Compares the clock with the anchor. The clock is right if either way of counting explains it: one stands still while
+ * the machine sleeps, the other restarts at 0 in some containers.
+ */
 export function readClock(anchor: Anchor, machine: MachineTime): Reading {
   const wall = machine.wall();
   const isRight = (expected: number): boolean =>

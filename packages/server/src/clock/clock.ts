@@ -1,20 +1,23 @@
+/**
+ * The service's notion of time. A window that closes is released and erased for good, so the machine's clock is trusted
+ * only while it agrees with the time that has passed since it was last right, which the database remembers, and with
+ * the database server's clock. `machine-time.ts` reads the machine's clocks, `anchor.ts` says where they should be,
+ * `doubt.ts` why they are not trusted. This folder may import `storage` and `log`. Start reading here.
+ */
+
 import type { Logger } from "pino";
-import { createNews } from "../news.ts";
+import { createNews } from "../log/news.ts";
 import { databaseTime, findClockMark, storeClockMark } from "../storage/clock-mark.ts";
 import type { Database } from "../storage/database.ts";
 import { anchorAt, anchorHere, readClock } from "./anchor.ts";
 import { ClockInDoubt, type Comparison, type Doubt, doubtAbout } from "./doubt.ts";
 import { type MachineTime, machineTime } from "./machine-time.ts";
 
-/**
- * The service's notion of time, in seconds since 1970. A window that closes is released and erased for ever, so the machine's clock is believed only while
- * it agrees with the time that has passed since it was last right, which the database remembers, and with the database server's clock. `machine-time.ts` reads
- * the machine's clocks, `anchor.ts` says where they should be, `doubt.ts` why they are not believed.
- */
+/** The service's notion of time, in seconds since 1970. */
 export interface ServiceClock {
-  /** For what cannot be undone: throws `ClockInDoubt` unless the clock is believed. */
+  /** For what cannot be undone: throws `ClockInDoubt` unless the clock is trusted. */
   now(): number;
-  /** For what is only shown or limited: while the clock is in doubt, the time that it should be. */
+  /** For what is only displayed or limited: while the clock is in doubt, the time that it should be. */
   guess(): number;
   /** Every time that it may be: one, or two while the clock is in doubt. */
   possible(): readonly number[];
@@ -23,12 +26,13 @@ export interface ServiceClock {
   stop(): Promise<void>;
 }
 
+/** What a watched clock compares itself with, and how strictly. */
 export interface ClockOptions {
   readonly database: Database;
   /** Whether the database is a server, with its own clock. */
   readonly isServer: boolean;
   readonly log: Logger;
-  /** The operator's word that the clock is right now, whatever was stored. */
+  /** The operator confirms that the clock is right now, whatever was stored. */
   readonly accept: boolean;
   /** Whether the service may have been off for any time. */
   readonly anyGap: boolean;
@@ -38,13 +42,16 @@ const LOOK_MS = 1000;
 /** How often the time is stored, in seconds. */
 const STORE_EVERY = 60;
 
-/** A clock that the caller gives is believed. */
+/** A clock that the caller gives is always trusted. */
 export function givenClock(clock: () => number): ServiceClock {
   const now = (): number => clock() / 1000;
   return { now, guess: now, possible: () => [now()], doubt: () => undefined, stop: async () => undefined };
 }
 
-/** Resolves after the first look. A clock in doubt does not keep the service from starting: it waits, and says why. */
+/**
+ * Watches this machine's clock. Resolves after the first look. A clock in doubt does not keep the service from
+ * starting: the service waits, and logs why.
+ */
 export async function startClock(options: ClockOptions, machine: MachineTime = machineTime()): Promise<ServiceClock> {
   const { read, look, store } = createWatch(options, machine);
   await look();
@@ -108,7 +115,10 @@ function createWatch({ database, isServer, log, accept, anyGap }: ClockOptions, 
     compared = { server, wall: Math.min(Math.max(server, before), Math.max(machine.wall(), before)) };
   }
 
-  /** What was stored before this process began, or meanwhile by another, on the operator's word. */
+  /**
+   * Takes over the mark that was stored before this process began, or meanwhile by another process that the operator
+   * told to accept the clock.
+   */
   async function adopt(isFirst: boolean): Promise<void> {
     const mark = await findClockMark(database);
     const stored = mark && anchorAt(mark, machine, anyGap);

@@ -2,7 +2,7 @@ import type { LetheErrorCode } from "@lethe/core/error";
 import { Unavailable } from "../storage/database.ts";
 import { type Anchor, MOST_SECONDS_APART, type Reading } from "./anchor.ts";
 
-/** The time is not known well enough for what cannot be undone; it may be asked for again later. */
+/** The time is not known well enough for an action that cannot be undone. The client may try again later. */
 export class ClockInDoubt extends Unavailable {
   readonly code: LetheErrorCode = "clocks-apart";
 
@@ -12,21 +12,23 @@ export class ClockInDoubt extends Unavailable {
   }
 }
 
-/** Why the clock is not believed. */
+/** Why the clock is not trusted. */
 export interface Doubt {
   readonly kind: "jumped" | "unknown" | "server";
-  /** What time it is otherwise, seconds since 1970. */
+  /** The time that it should be, seconds since 1970. */
   readonly expected: number;
   readonly reason: string;
 }
 
-/** A server's clock beside this machine's, read at the same moment. */
+/** A server's clock and this machine's, read at the same moment. */
 export interface Comparison {
   readonly wall: number;
   readonly server: number;
 }
 
-/** Undefined if the clock agrees with the time that has passed and with the database server's clock. */
+/**
+ * The doubt about a clock; undefined if it agrees with the time that has passed and with the database server's clock.
+ */
 export function doubtAbout(
   anchor: Anchor,
   { wall, expected, isRight }: Reading,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { uptime } from "node:os";
 
-/** What the clocks of this machine say, in seconds. */
+/** The clocks of a machine, in seconds. */
 export interface MachineTime {
   /** Since 1970. It jumps when somebody sets the clock. */
   wall(): number;
@@ -9,7 +9,10 @@ export interface MachineTime {
   monotonic(): number;
   /** Since the machine started, sleep included. Takes some microseconds to read. */
   uptime(): number;
-  /** Another one after every start of the machine; null where the system has none. Only within one do the other two go on. */
+  /**
+   * An id that changes with every boot; null where the system has none. The two values above only continue within one
+   * boot.
+   */
   readonly boot: string | null;
 }
 

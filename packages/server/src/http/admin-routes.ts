@@ -1,20 +1,19 @@
 import { LetheError } from "@lethe/core/error";
-import { encodeSignedManifest, parseTask, type Task } from "@lethe/core/message";
+import { encodeSignedManifest, parseTask, type Task, windowAt, windowSeconds } from "@lethe/core/message";
 import { z } from "zod";
 import type { TaskVersion } from "../storage/tasks.ts";
 import { findWindow, type WindowIdentity } from "../storage/windows.ts";
-import { windowAt, windowSeconds } from "../window-time.ts";
 import type { ApiParts } from "./api.ts";
 import { json, type Route, route, textOf } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import type { WindowLookup } from "./window-lookup.ts";
 
-/** What the operator can ask for. */
+/** What a process does for its operator. */
 export interface Admin {
   readonly createTask: (task: Task) => Promise<{ version: TaskVersion; isNew: boolean }>;
   /** Closes a window before its time. */
   readonly close: (window: WindowIdentity) => Promise<void>;
-  /** Of a helper. */
+  /** At a helper. */
   readonly agreements?: Agreements;
 }
 
@@ -22,7 +21,7 @@ export interface Admin {
 interface Agreements {
   /** The task as this helper will run it; undefined if it has agreed to another text of this version. */
   readonly add: (task: Task) => Promise<Task | undefined>;
-  /** Those to tasks that the leader has not made. */
+  /** The agreements to tasks that the leader has not made yet. */
   readonly open: () => Promise<readonly { readonly task: string; readonly version: number }[]>;
   /** False if there is none, or the leader has made the task. */
   readonly withdraw: (task: string, version: number) => Promise<boolean>;
@@ -30,7 +29,7 @@ interface Agreements {
 
 const MOST_TASK_BYTES = 1_000_000;
 
-/** What the operator asks, with the admin token. */
+/** The endpoints of the operator, which need the admin token. */
 export function adminRoutes(
   { database, tasks, clock }: ApiParts,
   admin: Admin,
@@ -104,8 +103,7 @@ function agreementRoutes({ add, withdraw }: Agreements, requireRoom: () => void)
     before: requireRoom,
     handle: async ({ body }) => {
       const asked = parseTask(textOf(body));
-      const { task, version, mode } = asked;
-      if (mode !== "two-server") throw new LetheError("bad-task", "mode is two-server where there is a helper");
+      const { task, version } = asked;
       const terms = await add(asked);
       if (terms) return json(200, { task, version, terms });
       throw new LetheError(

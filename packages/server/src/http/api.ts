@@ -9,6 +9,7 @@ import { releaseRoutes } from "./release-routes.ts";
 import type { Route } from "./route.ts";
 import { createWindowLookup } from "./window-lookup.ts";
 
+/** What most endpoints need. */
 export interface ApiParts {
   readonly database: Database;
   readonly tasks: TaskRegistry;
@@ -16,7 +17,10 @@ export interface ApiParts {
   readonly clock: ServiceClock;
 }
 
-/** The endpoints, as docs/wire-format.md has them: what devices ask and what the operator asks where somebody answers them. */
+/**
+ * The endpoints, as docs/wire-format.md describes them: those of devices if there is an intake, those of the operator
+ * if there is an admin.
+ */
 export function createApi({
   intake,
   admin,

@@ -44,7 +44,7 @@ it("a service that runs out of file descriptors logs it in one line, keeps worki
   const sockets: Socket[] = [];
   for (let i = 0; i < 300; i++) sockets.push(connect(Number(port), hostname).on("error", () => undefined));
   await eventually(async () => (service.logged.length > 0 ? true : undefined));
-  // The database opens files of its own.
+  // The database opens its own files.
   expect(await ready()).toBe(200);
   for (const socket of sockets) socket.destroy();
 

@@ -2,14 +2,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { Logger } from "pino";
 
-/** Files that the service may open later: of its database, of its key file, connections to PostgreSQL or to a helper. */
+/**
+ * Files that the service may open later: of its database, of its key file, connections to PostgreSQL or to a helper.
+ */
 const RESERVED = 128;
 const LEAST_CONNECTIONS = 16;
 const LOGGED_EVERY_MS = 60_000;
 
 /**
- * Leaves file descriptors for the service's own files: clients get what the limit on open files leaves, and more are turned away at once.
- * That is logged, at most once a minute. Without this, the system would drop connections in silence, and the database would fail.
+ * Leaves file descriptors for the service's own files: clients get what the limit on open files leaves, and more are
+ * turned away at once. This is logged, at most once per minute. Without this, the system would drop connections in
+ * silence, and the database would fail.
  */
 export function limitConnections(server: Server, log: Logger): void {
   const most = mostConnections();
@@ -28,7 +31,7 @@ export function limitConnections(server: Server, log: Logger): void {
   server.on("error", (error: NodeJS.ErrnoException) => refuse(error.code));
 }
 
-/** Undefined where the system does not tell, as on macOS and Windows. */
+/** How many connections leave enough descriptors; undefined where the system does not say, as on macOS and Windows. */
 function mostConnections(): number | undefined {
   try {
     const limit = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];

@@ -1,8 +1,7 @@
-import { encodeBase64url } from "@lethe/core/message";
+import { encodeBase64url, windowAt } from "@lethe/core/message";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { enrol, fetchTask, type KnownTask, reportOf, reportPath, uploadHeaders } from "../../test/device.ts";
 import { ADMIN_TOKEN, createTask, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
-import { windowAt } from "../window-time.ts";
 
 const ORIGIN = "https://page.example";
 

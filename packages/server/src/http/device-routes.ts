@@ -1,25 +1,17 @@
 import { LetheError } from "@lethe/core/error";
-import {
-  DEVICE_BYTES,
-  decodeBase64urlOf,
-  encodeEnrolment,
-  encodeSignedManifest,
-  type SignedPublicKeys,
-} from "@lethe/core/message";
+import { DEVICE_BYTES, decodeBase64urlOf, encodeEnrolment, encodeSignedManifest, windowAt } from "@lethe/core/message";
 import { z } from "zod";
 import type { Intake } from "../intake/intake.ts";
-import { unpackHelperKeys } from "../peer/messages.ts";
-import type { SpareDevice } from "../storage/devices.ts";
+import { protocolOf } from "../protocol/protocol.ts";
 import { createWindowFinder } from "../storage/windows.ts";
-import { windowAt } from "../window-time.ts";
 import type { ApiParts } from "./api.ts";
 import { type Route, route, textOf } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import type { WindowLookup } from "./window-lookup.ts";
 
 const MOST_ENROLMENT_BYTES = 65_536;
-const ROLE = "tally";
 
+/** What devices ask first: the manifest of a task. */
 export function manifestRoute({ clock }: ApiParts, { firstVersion, versionIn }: WindowLookup): Route<unknown> {
   return route({
     method: "GET",
@@ -38,100 +30,109 @@ export function manifestRoute({ clock }: ApiParts, { firstVersion, versionIn }: 
   });
 }
 
-/** What devices ask besides: to be enrolled, to report. Pages of any origin may. */
+/** What devices ask besides: to be enrolled, and to report. Pages of any origin may. */
 export function deviceRoutes(
-  { database, metrics }: ApiParts,
+  parts: ApiParts,
   intake: Pick<Intake, "admit" | "enrol" | "upload">,
-  { versionIn, requireEnrolmentOpen, requireUploadOpen }: WindowLookup,
+  lookup: WindowLookup,
 ): Route<unknown>[] {
-  const windowOf = createWindowFinder(database);
-  return [
-    route({
-      method: "POST",
-      path: "/v1/tasks/{task}/windows/{window}/devices",
-      summary: "Enrols a device in the running window or the next",
-      anyOrigin: true,
-      parameters: schemas.ofWindow,
-      body: {
-        type: "application/json",
-        most: MOST_ENROLMENT_BYTES,
-        optional: true,
-        schema: z.strictObject({ attestation: z.unknown().describe("for the operator's own check") }),
-      },
-      answers: { 201: { description: "device id, upload token and signed public keys", schema: schemas.enrolment } },
-      refusals: [
-        "bad-encoding",
-        "unauthorized",
-        "unknown-task",
-        "window-closed",
-        "wrong-size",
-        "wrong-type",
-        "window-not-open",
-        "rate-limited",
-        "no-keys-left",
-      ],
-      before: (at) => {
-        requireEnrolmentOpen(at);
-        database.guard?.requireRoom();
-      },
-      handle: async ({ parameters, body, bearer, address }) => {
-        await intake.admit({ ...parameters, address, bearer, attestation: attestationIn(body) });
-        const window = await windowOf(parameters.task, parameters.window);
-        if (!window) throw new LetheError("no-keys-left", "the window is being prepared: try again in a moment");
-        const enrolled = await intake.enrol(window, address);
-        metrics.enrolled();
-        const { hash, shared } = versionIn(parameters);
-        const { device, uploadToken } = enrolled;
-        const keys = shared ? keysOfBoth(enrolled) : [{ ...enrolled, role: ROLE } as const];
-        return { status: 201, body: encodeEnrolment({ device, uploadToken, manifestHash: hash, keys }) };
-      },
-    }),
-    route({
-      method: "PUT",
-      path: "/v1/tasks/{task}/windows/{window}/reports/{device}",
-      summary: "Takes in a device's one report for a window",
-      anyOrigin: true,
-      parameters: schemas.ofDevice,
-      body: { type: "application/octet-stream", bytes: (parameters) => versionIn(parameters).reportBytes },
-      answers: {
-        200: { description: "these very bytes were received before" },
-        201: { description: "received, and stored" },
-      },
-      refusals: [
-        "bad-encoding",
-        "unauthorized",
-        "unknown-task",
-        "unknown-device",
-        "report-differs",
-        "window-closed",
-        "wrong-size",
-        "wrong-type",
-        "window-not-open",
-        "rate-limited",
-      ],
-      before: (at) => {
-        requireUploadOpen(at);
-        database.guard?.requireRoom();
-      },
-      handle: async ({ parameters, body, bearer }) => {
-        const device = decodeBase64urlOf("device", DEVICE_BYTES, parameters.device);
-        if (bearer === undefined) throw new LetheError("unauthorized", "a report takes the device's upload token");
-        const window = await windowOf(parameters.task, parameters.window);
-        if (!window) throw new LetheError("unknown-device", "no device is enrolled in this window");
-        const receipt = await intake.upload({ window, task: versionIn(parameters), device, token: bearer, body });
-        metrics.received(receipt);
-        return { status: receipt === "stored" ? 201 : 200 };
-      },
-    }),
-  ];
+  const windowOf = createWindowFinder(parts.database);
+  return [enrolmentRoute(parts, intake, lookup, windowOf), reportRoute(parts, intake, lookup, windowOf)];
 }
 
-function keysOfBoth({ publicKeys: packed, signature }: SpareDevice): SignedPublicKeys[] {
-  const { leaderKeys, ...helper } = unpackHelperKeys(packed);
-  return [
-    { role: "leader", publicKeys: leaderKeys, signature },
-    { role: "helper", ...helper },
-  ];
+type WindowFinder = ReturnType<typeof createWindowFinder>;
+
+function enrolmentRoute(
+  { database, metrics }: ApiParts,
+  intake: Pick<Intake, "admit" | "enrol">,
+  { versionIn, requireEnrolmentOpen }: WindowLookup,
+  windowOf: WindowFinder,
+): Route<unknown> {
+  return route({
+    method: "POST",
+    path: "/v1/tasks/{task}/windows/{window}/devices",
+    summary: "Enrols a device in the running window or the next",
+    anyOrigin: true,
+    parameters: schemas.ofWindow,
+    body: {
+      type: "application/json",
+      most: MOST_ENROLMENT_BYTES,
+      optional: true,
+      schema: z.strictObject({ attestation: z.unknown().describe("for the operator's own check") }),
+    },
+    answers: { 201: { description: "device id, upload token and signed public keys", schema: schemas.enrolment } },
+    refusals: [
+      "bad-encoding",
+      "unauthorized",
+      "unknown-task",
+      "window-closed",
+      "wrong-size",
+      "wrong-type",
+      "window-not-open",
+      "rate-limited",
+      "no-keys-left",
+    ],
+    before: (at) => {
+      requireEnrolmentOpen(at);
+      database.guard?.requireRoom();
+    },
+    handle: async ({ parameters, body, bearer, address }) => {
+      await intake.admit({ ...parameters, address, bearer, attestation: attestationIn(body) });
+      const window = await windowOf(parameters.task, parameters.window);
+      if (!window) throw new LetheError("no-keys-left", "the window is being prepared: try again in a moment");
+      const enrolled = await intake.enrol(window, address);
+      metrics.enrolled();
+      const version = versionIn(parameters);
+      const { device, uploadToken } = enrolled;
+      const keys = protocolOf(version).keysOf(enrolled);
+      return { status: 201, body: encodeEnrolment({ device, uploadToken, manifestHash: version.hash, keys }) };
+    },
+  });
+}
+
+function reportRoute(
+  { database, metrics }: ApiParts,
+  intake: Pick<Intake, "upload">,
+  { versionIn, requireUploadOpen }: WindowLookup,
+  windowOf: WindowFinder,
+): Route<unknown> {
+  return route({
+    method: "PUT",
+    path: "/v1/tasks/{task}/windows/{window}/reports/{device}",
+    summary: "Takes in a device's one report for a window",
+    anyOrigin: true,
+    parameters: schemas.ofDevice,
+    body: { type: "application/octet-stream", bytes: (parameters) => versionIn(parameters).reportBytes },
+    answers: {
+      200: { description: "these very bytes were received before" },
+      201: { description: "received, and stored" },
+    },
+    refusals: [
+      "bad-encoding",
+      "unauthorized",
+      "unknown-task",
+      "unknown-device",
+      "report-differs",
+      "window-closed",
+      "wrong-size",
+      "wrong-type",
+      "window-not-open",
+      "rate-limited",
+    ],
+    before: (at) => {
+      requireUploadOpen(at);
+      database.guard?.requireRoom();
+    },
+    handle: async ({ parameters, body, bearer }) => {
+      const device = decodeBase64urlOf("device", DEVICE_BYTES, parameters.device);
+      if (bearer === undefined) throw new LetheError("unauthorized", "a report takes the device's upload token");
+      const window = await windowOf(parameters.task, parameters.window);
+      if (!window) throw new LetheError("unknown-device", "no device is enrolled in this window");
+      const receipt = await intake.upload({ window, task: versionIn(parameters), device, token: bearer, body });
+      metrics.received(receipt);
+      return { status: receipt === "stored" ? 201 : 200 };
+    },
+  });
 }
 
 function attestationIn(body: Uint8Array): unknown {

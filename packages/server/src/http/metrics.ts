@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { within } from "../async/within.ts";
 import type { Receipt } from "../intake/upload.ts";
 import type { Backlog } from "../storage/backlog.ts";
-import { within } from "../within.ts";
 
 /** What an operator watches. No label ever holds a device id, an address, or anything found by opening a report. */
 export interface Metrics {
@@ -11,23 +11,25 @@ export interface Metrics {
   received(receipt: Receipt): void;
   counted(reports: number): void;
   finished(outcome: string): void;
-  /** The tally looked around, and all went well; or not. */
+  /** A round succeeded. */
   looked(): void;
+  /** A round failed. */
   failed(): void;
-  /** From now on tells whether the clock is in doubt. */
+  /** From now on the metrics include whether the clock is in doubt. */
   watchClock(isInDoubt: () => boolean): void;
-  /** From now on tells what waits to be done, as a scrape finds it. */
+  /** From now on the metrics include the backlog at the time of the scrape. */
   watch(backlog: () => Promise<Backlog>): void;
-  /** From now on tells how much room the disk of an embedded database has. */
+  /** From now on the metrics include the free space on the disk of an embedded database. */
   watchDisk(room: () => { readonly freeBytes: number; readonly isLow: boolean }): void;
   text(): Promise<string>;
 }
 
-/** Whoever asks often costs the database little. */
+/** Frequent scrapes cost the database little. */
 const BACKLOG_AGE_MS = 1000;
-/** A database that does not answer by then leaves its figures out. */
+/** If the database does not answer by then, its figures are missing. */
 const BACKLOG_LIMIT_MS = 5000;
 
+/** All metrics of a process, in a registry of this process alone. */
 export function createMetrics(): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
@@ -49,9 +51,7 @@ export function createMetrics(): Metrics {
   const received = { stored: reports.labels("stored"), again: reports.labels("again") };
   const counted = counter("lethe_reports_counted_total", "Reports opened and counted");
   const windows = counter("lethe_windows_total", "Windows finished: released, not-enough, or lost", "outcome");
-  let lastLook: Gauge | undefined;
-  let measure = async (): Promise<void> => undefined;
-  let measuredAt = Number.NEGATIVE_INFINITY;
+  let tally: TallyGauges | undefined;
   let room = (): { readonly freeBytes: number; readonly isLow: boolean } => ({ freeBytes: Number.NaN, isLow: false });
   const failures = counter("lethe_tally_failures_total", "Times that the tally looked around and something failed");
   const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
@@ -71,7 +71,7 @@ export function createMetrics(): Metrics {
     received: (receipt) => received[receipt].inc(),
     counted: (count) => counted.inc(count),
     finished: (outcome) => windows.inc({ outcome }),
-    looked: () => lastLook?.setToCurrentTime(),
+    looked: () => tally?.looked(),
     failed: () => failures.inc(),
     watchClock: (isInDoubt) => {
       new Gauge({
@@ -84,20 +84,7 @@ export function createMetrics(): Metrics {
       });
     },
     watch: (backlog) => {
-      lastLook = gauge(
-        "lethe_tally_last_look_seconds",
-        "When the tally last looked around and all went well, Unix time",
-      );
-      lastLook.setToCurrentTime();
-      const gauges: readonly [keyof Backlog, Gauge][] = [
-        ["reports", gauge("lethe_reports_waiting", "Reports stored and not counted yet")],
-        ["keys", gauge("lethe_keys_ready", "Device keys that lie ready, in the window that has fewest")],
-        ["windows", gauge("lethe_windows_overdue", "Windows past their closing time and not released")],
-      ];
-      measure = async () => {
-        const found = await within(BACKLOG_LIMIT_MS, backlog()).catch(() => undefined);
-        for (const [name, series] of gauges) series.set(found?.[name] ?? Number.NaN);
-      };
+      tally = tallyGauges(gauge, backlog);
     },
     watchDisk: (look) => {
       room = look;
@@ -106,11 +93,38 @@ export function createMetrics(): Metrics {
       const { freeBytes, isLow } = room();
       free.set(freeBytes);
       low.set(isLow ? 1 : 0);
-      if (performance.now() - measuredAt > BACKLOG_AGE_MS) {
-        measuredAt = performance.now();
-        await measure();
-      }
+      await tally?.measure();
       return registry.metrics();
+    },
+  };
+}
+
+/** The gauges of a process that holds keys. */
+interface TallyGauges {
+  looked(): void;
+  /** Measures the backlog, at most once per second. */
+  measure(): Promise<void>;
+}
+
+function tallyGauges(gauge: (name: string, help: string) => Gauge, backlog: () => Promise<Backlog>): TallyGauges {
+  const lastLook = gauge(
+    "lethe_tally_last_look_seconds",
+    "When the tally last looked around and all went well, Unix time",
+  );
+  lastLook.setToCurrentTime();
+  const gauges: readonly [keyof Backlog, Gauge][] = [
+    ["reports", gauge("lethe_reports_waiting", "Reports stored and not counted yet")],
+    ["keys", gauge("lethe_keys_ready", "Device keys that lie ready, in the window that has fewest")],
+    ["windows", gauge("lethe_windows_overdue", "Windows past their closing time and not released")],
+  ];
+  let measuredAt = Number.NEGATIVE_INFINITY;
+  return {
+    looked: () => lastLook.setToCurrentTime(),
+    measure: async () => {
+      if (performance.now() - measuredAt <= BACKLOG_AGE_MS) return;
+      measuredAt = performance.now();
+      const found = await within(BACKLOG_LIMIT_MS, backlog()).catch(() => undefined);
+      for (const [name, series] of gauges) series.set(found?.[name] ?? Number.NaN);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { encodeBase64url, encodeReport, isProblemCode, PROBLEMS, parseTask } from "@lethe/core/message";
+import { encodeBase64url, encodeReport, isProblemCode, PROBLEMS, parseTask, windowAt } from "@lethe/core/message";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Device, enrolMany, fetchTask, type KnownTask, reportOf, upload } from "../../test/device.ts";
 import { eventually } from "../../test/eventually.ts";
@@ -11,7 +11,6 @@ import {
   startTestService,
   type TestService,
 } from "../../test/service.ts";
-import { windowAt } from "../window-time.ts";
 import * as schemas from "./schemas.ts";
 
 interface Operation {

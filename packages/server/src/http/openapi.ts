@@ -1,4 +1,4 @@
-import { PROBLEMS } from "@lethe/core/message";
+import { PROBLEMS, SCHEMAS } from "@lethe/core/message";
 import { z } from "zod";
 import type { Route } from "./route.ts";
 import { problem } from "./schemas.ts";
@@ -16,7 +16,8 @@ export function describeApi(routes: readonly Route<unknown>[], version: string):
     info: { title: "Lethe", version, description: "Telemetry that devices cannot remember: the collection service." },
     paths,
     components: {
-      schemas: { Problem: schemaOf(problem) },
+      // The last two are texts in other messages, so that what is signed is the bytes.
+      schemas: { Problem: schemaOf(problem), Manifest: SCHEMAS.manifest, WindowShare: SCHEMAS.windowShare },
       securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
     },
   };

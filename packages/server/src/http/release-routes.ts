@@ -7,7 +7,7 @@ import { json, type Route, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import type { WindowLookup } from "./window-lookup.ts";
 
-/** What everybody may see: releases, and how far a window is. */
+/** The endpoints for everybody: releases, and the state of a window. */
 export function releaseRoutes(database: Database, { firstVersion, status }: WindowLookup): Route<unknown>[] {
   return [
     route({
@@ -34,7 +34,7 @@ export function releaseRoutes(database: Database, { firstVersion, status }: Wind
       path: "/v1/tasks/{task}/releases/{window}",
       summary: "The release of a window",
       parameters: schemas.ofWindow,
-      answers: { 200: { description: "the release, or why there is none", schema: schemas.release } },
+      answers: { 200: { description: "the release, or why there is none", schema: schemas.published } },
       refusals: ["bad-encoding", "unknown-task", "window-closed", "window-not-open"],
       handle: async ({ parameters }) => {
         const body = await findRelease(database, parameters.task, parameters.window);

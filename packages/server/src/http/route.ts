@@ -13,6 +13,7 @@ interface Asked<Parameters> {
   readonly header: (name: string) => string | undefined;
 }
 
+/** What an endpoint answers. */
 export interface Answered {
   readonly status: number;
   /** JSON text, or bytes. */
@@ -60,15 +61,17 @@ export interface Route<Parameters> {
   readonly handle: (asked: Asked<Parameters>) => Promise<Answered>;
 }
 
-/** So that the types of a route's parts fit one another. */
+/** Defines an endpoint, with types that fit one another. */
 export function route<Parameters>(definition: Route<Parameters>): Route<unknown> {
   return definition as unknown as Route<unknown>;
 }
 
+/** An answer in JSON. */
 export function json(status: number, body: unknown): Answered {
   return { status, body: JSON.stringify(body) };
 }
 
+/** The text of a body; throws `bad-encoding` if it is not UTF-8. */
 export function textOf(body: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(body);

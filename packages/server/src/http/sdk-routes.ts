@@ -13,7 +13,7 @@ interface SdkFile {
   readonly zipped: Uint8Array;
 }
 
-/** What is asked by name may be new in five minutes; what is asked by its hash never changes. */
+/** The file at the fixed name may change within five minutes; a file under its hash never changes. */
 const SHORT = "public, max-age=300";
 const FOR_EVER = "public, max-age=31536000, immutable";
 const HASH_DIGITS = 32;
@@ -21,8 +21,8 @@ const HASH_DIGITS = 32;
 const MOST_KEPT = 8;
 
 /**
- * The SDK for pages: the one that this service came with, and all that services on the same database had before. Resolves when the new one is stored;
- * a full disk does not stop a service, which then delivers its own from memory.
+ * The SDK for pages: the one that this service came with, and all that services on the same database had before.
+ * Resolves when the new one is stored; on a full disk the service starts nevertheless, and serves its own from memory.
  */
 export async function sdkRoutes(database: Database, log: Logger, code: Uint8Array): Promise<Route<unknown>[]> {
   const own = fileOf(code);
@@ -86,7 +86,7 @@ const NOT_FOUND: Answered = {
     type: "about:blank",
     title: "Not found",
     status: 404,
-    detail: "no SDK of this hash was ever delivered here",
+    detail: "no SDK with this hash was ever served here",
   }),
 };
 

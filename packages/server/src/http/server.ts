@@ -1,17 +1,26 @@
+/**
+ * HTTP: the endpoints as data (`route.ts` and the files that end in `-routes.ts`), their description (`openapi.ts`),
+ * and the server that checks every request against them (this file). An endpoint only reads its parameters, calls
+ * another folder and writes the answer. This folder may import every other one but `start`, `rounds` and `tasks`. Start
+ * reading in `api.ts`.
+ */
+
 import type { IncomingMessage } from "node:http";
 import { LetheError } from "@lethe/core/error";
-import { isProblemCode, type ProblemCode, problemOf } from "@lethe/core/message";
+import { type ProblemCode, problemOf } from "@lethe/core/message";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { isToken } from "../intake/token.ts";
 import { Unavailable } from "../storage/database.ts";
 import type { Metrics } from "./metrics.ts";
 import { limitPipelining } from "./pipelining.ts";
+import { refusalOf, sendOther, sendProblem } from "./problems.ts";
+import { bearerOf, checkBody, readParameters, requireAdmin } from "./request-checks.ts";
 import type { Route } from "./route.ts";
 
+/** What the HTTP server serves, and whom it reports to. */
 export interface HttpOptions {
   readonly routes: readonly Route<unknown>[];
-  /** What to tell who asks for a path that is not there. */
+  /** The answer to a request for a path that does not exist. */
   readonly notFound: string;
   /** Undefined where no route asks for it. */
   readonly adminToken: string | undefined;
@@ -19,9 +28,9 @@ export interface HttpOptions {
   readonly trustProxy: boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** For what a device asked of a window. */
+  /** Called for every refusal of what a device asked of a window. */
   readonly onRefused: (task: string, window: number, code: ProblemCode) => void;
-  /** A task that is not known may just have been made by another process. */
+  /** Looks for an unknown task, which another process may just have made. */
   readonly lookForTask: (task: string) => Promise<void> | undefined;
   /** How long a client may leave its answers unread, or ask nothing; by default 30 seconds. */
   readonly silenceMilliseconds?: number;
@@ -31,20 +40,18 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const SILENCE_MS = 30_000;
 /** A longer body that was refused is not read to its end: the connection closes. */
 const MOST_DRAINED = 16_000_000;
-/** The same of what comes to a path that takes no body, or to none. */
+/** The same for a request to a path that takes no body, or that does not exist. */
 const MOST_IGNORED = 65_536;
-const RETRY_AFTER_SECONDS: Partial<Record<ProblemCode, number>> = { "rate-limited": 5, "no-keys-left": 1 };
-
 const UNAVAILABLE_RETRY_SECONDS = 5;
 
-/** The answer to what is not even HTTP. */
+/** The answer to bytes that are not HTTP. */
 const UNREADABLE = ((): string => {
   const body = JSON.stringify(problemOf("bad-encoding", "the request cannot be read"));
   const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\nContent-Length: ${body.length}`;
   return `${head}\r\nConnection: close\r\n\r\n${body}`;
 })();
 
-/** What the checks before the body leave for those after. */
+/** The results of the checks before the body is read. */
 interface Checked {
   readonly route: Route<unknown>;
   parameters?: unknown;
@@ -59,7 +66,10 @@ declare module "fastify" {
   }
 }
 
-/** Serves the routes. Every refusal is a problem of the one table; nothing a client sends ends in a 5xx of its own making. */
+/**
+ * Serves the routes. Every refusal is a problem of the one table (`message/problem.ts` in core); no request makes the
+ * service fail with a 5xx.
+ */
 export function createHttp(options: HttpOptions): FastifyInstance {
   const app = fastify({
     // Only the proxy in front: entries before its own are what a client claims.
@@ -121,9 +131,9 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     }
     options.metrics.refused(refusal.code);
     const { route, parameters } = request.checked ?? {};
-    // What devices ask of a window: to be enrolled, to report.
+    // Devices ask to be enrolled in a window, or report to it.
     if (route?.anyOrigin && isOfWindow(parameters)) options.onRefused(parameters.task, parameters.window, refusal.code);
-    // What is left of the body is read and dropped, but not without end.
+    // The rest of the body is read and dropped, but only up to a limit.
     if (!isShorter(request, MOST_DRAINED)) reply.header("connection", "close");
     return sendProblem(reply, refusal.code, refusal.detail);
   });
@@ -136,7 +146,7 @@ function readBytes(
   payload: IncomingMessage,
   done: (error: Error | null, body?: Uint8Array) => void,
 ): void {
-  // What comes to no path is not kept.
+  // The body of a request to an unknown path is not kept.
   if (!checked) {
     done(null);
     return;
@@ -147,7 +157,7 @@ function readBytes(
   payload.on("error", () => done(new LetheError("bad-encoding", "the request cannot be read")));
 }
 
-/** By its headers, which may leave its length open: then it has no end. */
+/** Whether a body is at most this long, by its headers; one of unknown length is not. */
 function isShorter({ headers }: FastifyRequest, bytes: number): boolean {
   return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) <= bytes;
 }
@@ -205,76 +215,6 @@ function addRoute(app: FastifyInstance, { adminToken, lookForTask }: HttpOptions
       return reply.type(type).send(answer.body);
     },
   });
-}
-
-function sendProblem(reply: FastifyReply, code: ProblemCode, detail: string): FastifyReply {
-  const problem = problemOf(code, detail);
-  const retryAfter = RETRY_AFTER_SECONDS[code];
-  if (retryAfter !== undefined) reply.header("retry-after", retryAfter);
-  if (code === "unauthorized") reply.header("www-authenticate", "Bearer");
-  return reply.code(problem.status).type("application/problem+json").send(JSON.stringify(problem));
-}
-
-/** Problems that are not in the table, as RFC 9457 has them. */
-function sendOther(reply: FastifyReply, problem: { title: string; status: number; detail: string }): FastifyReply {
-  return reply
-    .code(problem.status)
-    .type("application/problem+json")
-    .send(JSON.stringify({ type: "about:blank", ...problem }));
-}
-
-/** Our own errors, and what fastify finds wrong with a request, in terms of the one table. */
-function refusalOf(error: unknown): { code: ProblemCode; detail: string } | undefined {
-  if (error instanceof LetheError) {
-    return isProblemCode(error.code) ? { code: error.code, detail: error.message } : undefined;
-  }
-  const { code, statusCode = 500 } = error as { code?: string; statusCode?: number };
-  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return { code: "wrong-size", detail: "the body is too long" };
-  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return { code: "wrong-type", detail: "the body has no known type" };
-  return statusCode < 500 ? { code: "bad-encoding", detail: "the request cannot be read" } : undefined;
-}
-
-function readParameters(route: Route<unknown>, request: FastifyRequest): unknown {
-  const texts = { ...(request.query as Record<string, string>), ...(request.params as Record<string, string>) };
-  const read = route.parameters.safeParse(texts);
-  if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  const unknown = issue?.code === "unrecognized_keys" ? issue.keys[0] : undefined;
-  const detail =
-    unknown === undefined ? `${issue?.path.join(".")} is not of the right form` : "there is a parameter too many";
-  throw new LetheError("bad-encoding", detail);
-}
-
-/** Type and size, from the headers alone. */
-function checkBody({ body }: Route<unknown>, request: FastifyRequest, parameters: unknown): void {
-  const { "content-type": type, "content-length": length, "transfer-encoding": chunked } = request.headers;
-  const isThere = chunked !== undefined || Number(length ?? 0) > 0;
-  if (!body) {
-    if (isThere) throw new LetheError("wrong-size", "this request has no body");
-    return;
-  }
-  if (!isThere && body.type === "application/json" && body.optional) return;
-  if (type !== body.type && type?.split(";")[0]?.trim().toLowerCase() !== body.type) {
-    throw new LetheError("wrong-type", `the body is ${body.type}: say so in Content-Type`);
-  }
-  if ("bytes" in body) {
-    const bytes = body.bytes(parameters);
-    if (chunked !== undefined || Number(length) !== bytes) {
-      throw new LetheError("wrong-size", `the body has exactly ${bytes} bytes: say so in Content-Length`);
-    }
-  } else if (Number(length ?? 0) > body.most || (body.type === "application/octet-stream" && chunked !== undefined)) {
-    throw new LetheError("wrong-size", `the body has at most ${body.most} bytes`);
-  }
-}
-
-function bearerOf({ headers: { authorization } }: FastifyRequest): string | undefined {
-  return /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization ?? "")?.[1];
-}
-
-function requireAdmin(request: FastifyRequest, adminToken: string | undefined): void {
-  if (adminToken === undefined || !isToken(bearerOf(request), adminToken)) {
-    throw new LetheError("unauthorized", "this takes the admin token, as Authorization: Bearer");
-  }
 }
 
 function allowAnyOrigin(reply: FastifyReply): void {

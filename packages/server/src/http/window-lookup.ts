@@ -1,10 +1,9 @@
 import { LetheError } from "@lethe/core/error";
-import type { Task, WindowState, WindowStatus } from "@lethe/core/message";
+import { phaseOf, type Task, timesOf, type WindowState, type WindowStatus, windowAt } from "@lethe/core/message";
 import type { ServiceClock } from "../clock/clock.ts";
 import type { Database } from "../storage/database.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import { findWindow, refusalsOf, type WindowRow } from "../storage/windows.ts";
-import { phaseOf, timesOf, windowAt } from "../window-time.ts";
 
 /** A window as paths name it. */
 interface At {
@@ -18,12 +17,16 @@ export interface WindowLookup {
   firstVersion(task: string): TaskVersion;
   /** The version a window runs under. */
   versionIn(at: At): TaskVersion;
-  /** These two refuse by the time only while the time is known; while the clock is in doubt, what it may make wrong is to be asked again later. */
+  /**
+   * These two throw if the window is not open by the clock. While the clock is in doubt, the error asks the client to
+   * try again later.
+   */
   requireEnrolmentOpen(at: At): void;
   requireUploadOpen(at: At): void;
   status(at: At): Promise<WindowStatus>;
 }
 
+/** The lookup over the tasks and windows of this database. */
 export function createWindowLookup(database: Database, tasks: TaskRegistry, clock: ServiceClock): WindowLookup {
   function firstVersion(task: string): TaskVersion {
     const [first] = tasks.versions(task);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { DEVICE_BYTES, SIGNATURE_BYTES } from "@lethe/core/message";
+import { DEVICE_BYTES, SIGNATURE_BYTES, windowAt } from "@lethe/core/message";
 import { expect, it, onTestFinished } from "vitest";
 import { openDataFolder } from "../../dist/storage/data-folder.js";
 import { enrol, fetchTask } from "../../test/device.ts";
@@ -8,7 +8,6 @@ import { createTask, EXACT_TASK, startTestService } from "../../test/service.ts"
 import type { Database, Queryable } from "../storage/database.ts";
 import { addSpareDevices } from "../storage/devices.ts";
 import { addWindow, findWindow, type WindowIdentity } from "../storage/windows.ts";
-import { windowAt } from "../window-time.ts";
 import { createAdmission, DEFAULT_RULES } from "./admission.ts";
 import { createEnrolment } from "./enrol.ts";
 import { networkOf } from "./network.ts";
@@ -17,7 +16,10 @@ import { hashOf } from "./token.ts";
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** Records every statement that the database gets, with its values: its files and its log hold nothing else, but for times. */
+/**
+ * Records every statement that the database gets, with its values: its files and its log hold nothing else, but for
+ * times.
+ */
 function recorded(database: Database, told: unknown[][]): Database {
   const listen = ({ query }: Queryable): Queryable => ({
     query: (sql, values) => {

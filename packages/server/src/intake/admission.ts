@@ -10,9 +10,9 @@ export interface EnrolmentRules {
   readonly mostPerAddress: number;
   /** Devices that enrol in a window, from all addresses and in all processes together. */
   readonly mostPerWindow: number;
-  /** If given, only who brings one of these enrols devices. */
+  /** If given, enrolling a device needs one of these. */
   readonly tokens: readonly string[];
-  /** The operator's own check of what a device brings along, say a platform's attestation. */
+  /** The operator's own check of what a device sends with its request, for example a platform's attestation. */
   readonly attest: (request: {
     readonly task: string;
     readonly window: number;
@@ -20,6 +20,7 @@ export interface EnrolmentRules {
   }) => boolean | Promise<boolean>;
 }
 
+/** A request to enrol a device. */
 export interface EnrolmentRequest {
   readonly task: string;
   readonly window: number;
@@ -44,7 +45,7 @@ export function createAdmission(
   const limit = createRateLimit(rate, now);
   return async ({ task, window, address, bearer, attestation }) => {
     limit(networkOf(address));
-    // All are compared, so that the time does not tell which.
+    // All are compared, so that the time does not reveal which one matched.
     if (tokens && !tokens.map((token) => isToken(bearer, token)).includes(true)) {
       throw new LetheError("unauthorized", "devices enrol here with a token of the operator, as Authorization: Bearer");
     }

@@ -11,6 +11,7 @@ import { type Decided, decidePerWindow } from "./per-window.ts";
 import { hashOf } from "./token.ts";
 import { withinWindow } from "./window-limit.ts";
 
+/** A device that was just enrolled: its id, its keys, and its upload token. */
 export interface Enrolled extends SpareDevice {
   readonly uploadToken: string;
 }

@@ -65,7 +65,7 @@ it("a second group is handed over while the first is stored, if it is large enou
   await Promise.all(all);
 });
 
-it("tells that it is busy while many wait, and no longer a while after they are done", async () => {
+it("is busy while many wait, and no longer a while after they are done", async () => {
   const { finish, commit } = slowCommits();
   const { submit, isBusy } = createGroupCommit<number, number>(commit);
   const first = submit(0);

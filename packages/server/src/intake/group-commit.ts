@@ -6,20 +6,21 @@ const MOST_WAITING = { items: 20_000, bytes: 100_000_000 };
 const MOST_TOGETHER = { items: 256, bytes: 8_000_000 };
 /** While one group is stored the next is handed over, so that the database does not wait for this thread; */
 const MOST_UNDER_WAY = 2;
-/** but not before it is large enough to be worth a transaction of its own. */
+/** but not before it is large enough to be worth its own transaction. */
 const ENOUGH = 64;
-/** So many that what can wait should. */
+/** From this number on, work that can wait should. */
 const MANY = 32;
 const JUST_NOW_MS = 250;
 
+/** Items that are committed in groups. */
 export interface GroupCommit<Item, Result> {
   readonly submit: (item: Item) => Promise<Result>;
-  /** Many came together, just now. */
+  /** Whether many items came together just now. */
   readonly isBusy: () => boolean;
 }
 
 /**
- * Collects what comes while a commit is under way and commits it together: under load many requests share one
+ * Collects the items that come while a commit is under way and commits it together: under load many requests share one
  * transaction, and a single one waits for nobody. `commit` gives a result for each item, in order.
  */
 export function createGroupCommit<Item, Result>(
@@ -51,7 +52,7 @@ export function createGroupCommit<Item, Result>(
 
   async function run(): Promise<void> {
     underWay++;
-    // What arrived in the same turn of the event loop goes together.
+    // Items that arrive in the same turn of the event loop go together.
     await new Promise((resolve) => setImmediate(resolve));
     while (mayCommit(underWay - 1)) {
       const group = takeGroup();

@@ -1,10 +1,15 @@
-import type { ProblemCode } from "@lethe/core/message";
+/**
+ * All that devices ask of a service: to be enrolled and to report. An intake holds no secret: keys come from the pool
+ * that a process with keys fills, and reports are stored unopened. This folder may import `protocol`, `storage`, `log`
+ * and `async`. Start reading here, then `enrol.ts` and `upload.ts`.
+ */
+
+import { type ProblemCode, phaseOf } from "@lethe/core/message";
 import type { Logger } from "pino";
-import { createNews } from "../news.ts";
+import { createNews } from "../log/news.ts";
 import type { Database } from "../storage/database.ts";
 import type { TaskRegistry } from "../storage/tasks.ts";
 import type { WindowIdentity } from "../storage/windows.ts";
-import { phaseOf } from "../window-time.ts";
 import { createAdmission, DEFAULT_RULES, type EnrolmentRequest, type EnrolmentRules } from "./admission.ts";
 import { createEnrolment, type Enrolled } from "./enrol.ts";
 import { createNetworkLimit } from "./network-limit.ts";
@@ -21,7 +26,7 @@ export interface Intake {
   readonly isBusy: () => boolean;
   /** For what a device asked of a window. */
   readonly refused: (task: string, window: number, code: ProblemCode) => void;
-  /** Writes down what was refused. */
+  /** Stores the counts of refusals. */
   readonly flush: () => Promise<void>;
   /** Undefined if the last look at the database went well. */
   readonly lastError: () => Error | undefined;
@@ -30,6 +35,7 @@ export interface Intake {
 
 const LOOK_EVERY_MS = 1000;
 
+/** Starts an intake: it looks for new tasks and stores refusals every second. */
 export function startIntake({
   database,
   tasks,
@@ -56,7 +62,10 @@ export function startIntake({
   let lastError: Error | undefined;
   const news = createNews();
 
-  /** By the clock alone: enrolments of a window that was closed manually are refused, and its counts go when its time is over. */
+  /**
+   * By the clock alone: enrolments of a window that was closed manually are refused, and its counts go when its time is
+   * over.
+   */
   function isEnrolmentOpen({ name, number }: WindowIdentity): boolean {
     const task = tasks.inWindow(name, number);
     return task !== undefined && ["next", "running"].includes(phaseOf(task.manifest, number, now()));

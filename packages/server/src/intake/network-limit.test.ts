@@ -16,7 +16,7 @@ function passes({ count }: NetworkLimit, id: number, from: string): boolean {
   }
 }
 
-it("a network enrols so many devices in a window, and each window and network has its own count", () => {
+it("a network enrols a limited number of devices in a window, and each window and network has its own count", () => {
   const limit = createNetworkLimit(2);
   expect([1, 2, 3].map(() => passes(limit, 1, "192.0.2.1"))).toEqual([true, true, false]);
   expect([passes(limit, 2, "192.0.2.1"), passes(limit, 1, "192.0.2.2")]).toEqual([true, true]);

@@ -5,14 +5,20 @@ import { networkOf } from "./network.ts";
 
 /** Networks that are counted separately, in all windows together: about 30 MB. */
 const MOST_NETWORKS = 200_000;
-/** What a network's name is cut to when the table is full: those that begin alike then share a count, at most 2¹⁶ more a window. */
+/**
+ * When the table is full, a network's name is cut to this length: names that begin alike then share a count, which adds
+ * at most 2¹⁶ counts per window.
+ */
 const SHARED_BYTES = 2;
 const KEY_BYTES = 32;
 const NAME_BYTES = 16;
 
 /** Limits how many devices a network enrols in a window. */
 export interface NetworkLimit {
-  /** Counts a device of this network, or throws if that is one too many. What it returns takes the device back, once. */
+  /**
+   * Counts a device of this network, or throws if that is one too many. The function that it returns takes the device
+   * back, once.
+   */
   readonly count: (window: WindowIdentity, address: string) => () => void;
   /** Drops the keys and counts of all windows that nobody can enrol in any more. */
   readonly keepOnly: (isOpen: (window: WindowIdentity) => boolean) => void;
@@ -26,9 +32,10 @@ interface WindowCounts {
 }
 
 /**
- * Networks are counted under the HMAC of their address, with a random key for every window. Key and counts are in the memory of this
- * process only: the limit holds per intake, and a restart forgets it. Without the key, nobody can link a count to an address.
- * A full table never lets a network exceed its limit: networks that come later share counts, and reach the limit sooner.
+ * Networks are counted under the HMAC of their address, with a random key for every window. Key and counts are in the
+ * memory of this process only: the limit holds per intake, and a restart forgets it. Without the key, nobody can link a
+ * count to an address. A full table never lets a network exceed its limit: networks that come later share counts, and
+ * reach the limit sooner.
  */
 export function createNetworkLimit(mostPerAddress: number, mostNetworks: number = MOST_NETWORKS): NetworkLimit {
   const windows = new Map<number, WindowCounts>();

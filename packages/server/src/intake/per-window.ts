@@ -10,8 +10,8 @@ interface ForWindow {
 export type Decided<Result> = Result | LetheError;
 
 /**
- * Decides a group of requests in one transaction, window by window. Each window is locked, so that it does not close meanwhile, and
- * in the order of ids, so that two processes never wait for each other.
+ * Decides a group of requests in one transaction, window by window. Each window is locked, so that it does not close
+ * meanwhile, and in the order of ids, so that two processes never wait for each other.
  */
 export async function decidePerWindow<Item extends ForWindow, Result>(
   database: Database,

@@ -1,5 +1,6 @@
 import { LetheError } from "@lethe/core/error";
 
+/** How often an address may ask. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;

@@ -1,17 +1,17 @@
-import { createTurns } from "../in-turn.ts";
+import { createTurns } from "../async/in-turn.ts";
 import { type Database, DatabaseUnavailable } from "../storage/database.ts";
 import { addRefusals } from "../storage/windows.ts";
 
 /**
- * Counts what intake refuses, by reason, and writes the counts now and then; a crash, of this process or of the database,
- * may lose the last second's.
+ * Counts what intake refuses, by reason, and stores the counts every second. A crash of this process or of the database
+ * may lose those of the last second.
  */
 export interface RefusalCounter {
   count(name: string, number: number, reason: string): void;
   flush(): Promise<void>;
 }
 
-/** Only windows that take part are counted, which are few: `isCounted` says which. */
+/** Counts refusals of the windows for which `isCounted` is true; these are few. */
 export function createRefusalCounter(
   database: Database,
   isCounted: (name: string, number: number) => boolean,
@@ -28,7 +28,7 @@ export function createRefusalCounter(
     if (counts.size === 0) return;
     // Sorted, so that two processes never wait for each other.
     const taken = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
-    // What came meanwhile stays.
+    // Refusals that came meanwhile stay.
     const forget = (): void => {
       for (const [key, { requests }] of taken) subtract(key, requests);
     };
@@ -37,7 +37,7 @@ export function createRefusalCounter(
         for (const [, refusal] of taken) await addRefusals(transaction, refusal);
       });
     } catch (error) {
-      // They may be written or not: rather too few than twice.
+      // They may be stored or not: counting too few is better than counting twice.
       if (error instanceof DatabaseUnavailable) forget();
       throw error;
     }
@@ -51,7 +51,7 @@ export function createRefusalCounter(
       const entry = counts.get(key) ?? { name, number, reason, requests: 0 };
       counts.set(key, { ...entry, requests: entry.requests + 1 });
     },
-    // Two at once would both write down the same.
+    // Two flushes at once would store the same counts twice.
     flush: () => inTurn(write),
   };
 }

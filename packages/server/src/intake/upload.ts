@@ -1,7 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
-import { decodeReport } from "@lethe/core/message";
-import { decodeTwoServerReport } from "@lethe/core/two-server";
+import { protocolOf } from "../protocol/protocol.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import { type Arrival, addReports, findSenders, type Sender } from "../storage/reports.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
@@ -10,6 +9,7 @@ import { createGroupCommit } from "./group-commit.ts";
 import { type Decided, decidePerWindow } from "./per-window.ts";
 import { hashOf } from "./token.ts";
 
+/** A report, as a device sent it. */
 export interface Upload {
   readonly window: WindowIdentity;
   readonly task: TaskVersion;
@@ -19,7 +19,7 @@ export interface Upload {
   readonly body: Uint8Array;
 }
 
-/** `again`: these very bytes were there already. */
+/** What became of a report; `again` means that exactly these bytes were stored before. */
 export type Receipt = "stored" | "again";
 
 interface WindowArrival extends Arrival {
@@ -27,8 +27,8 @@ interface WindowArrival extends Arrival {
 }
 
 /**
- * Takes in reports, each once. Only what everybody can see decides: whether the window takes reports, whether the device is
- * enrolled and the token its own, and the report's header. It resolves after the commit.
+ * Takes in reports, each once. Only what everybody can see decides: whether the window takes reports, whether the
+ * device is enrolled and the token its own, and the report's header. It resolves after the commit.
  */
 export function createUpload(database: Database): {
   readonly upload: (upload: Upload) => Promise<Receipt>;
@@ -41,8 +41,7 @@ export function createUpload(database: Database): {
   return {
     isBusy,
     upload: async ({ window, task, device, token, body }) => {
-      if (task.shared) decodeTwoServerReport(task.shared, task.hash, body);
-      else decodeReport(task.layout, task.hash, body);
+      protocolOf(task).requireReport(body);
       const tokenHash = hashOf(token);
       const receipt = await submit({ windowId: window.id, device, tokenHash, body });
       if (receipt instanceof LetheError) throw receipt;
@@ -51,7 +50,10 @@ export function createUpload(database: Database): {
   };
 }
 
-/** As a rule every report is its device's first and comes with the right token: then one statement does it. Others are looked into. */
+/**
+ * As a rule every report is its device's first and comes with the right token: then one statement is enough. The
+ * others are checked one by one.
+ */
 async function storeAll(database: Database, arrivals: readonly WindowArrival[]): Promise<Decided<Receipt>[]> {
   database.guard?.requireRoom(arrivals.reduce((sum, { body }) => sum + body.length, 0));
   const stored = new Set<Arrival>();
@@ -72,8 +74,8 @@ function firstOfEach<A extends Arrival>(arrivals: readonly A[]): A[] {
 }
 
 /**
- * Stores a group together. A device that is in it more than once has its turns one after another; as a rule the first settles the
- * others, without the database.
+ * Stores a group together. A device that is in it more than once has its turns one after another; as a rule the first
+ * settles the others, without the database.
  */
 async function storeInWindow(
   transaction: Queryable,
@@ -111,7 +113,7 @@ async function storeInWindow(
 
 const nameOf = (device: Uint8Array): string => Buffer.from(device).toString("latin1");
 
-/** Undefined if the report is to be stored. */
+/** The answer to a report that is not stored; undefined if it shall be stored. */
 function receiptWithoutStoring(sender: Sender | undefined, { tokenHash, body }: Arrival): Decided<Receipt> | undefined {
   if (!sender) return new LetheError("unknown-device", "this device is not enrolled in this window");
   if (!timingSafeEqual(sender.tokenHash, tokenHash)) {

@@ -2,7 +2,7 @@ import { LetheError } from "@lethe/core/error";
 import type { WindowRow } from "../storage/windows.ts";
 import type { Decided } from "./per-window.ts";
 
-/** Lets `decide` have as many requests as the window, which is locked, has places for; the others are refused. */
+/** Passes as many requests to `decide` as the locked window has places for; the others are refused. */
 export async function withinWindow<Item, Result>(
   mostPerWindow: number,
   { enrolled }: Pick<WindowRow, "enrolled">,

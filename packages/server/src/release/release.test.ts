@@ -3,7 +3,7 @@ import { INVALID_COUNT_EPSILON, INVALID_COUNT_STANDARD_ERROR } from "@lethe/core
 import { describe, expect, it } from "vitest";
 import { EXACT_TASK } from "../../test/service.ts";
 import * as schemas from "../http/schemas.ts";
-import type { TaskVersion } from "../storage/tasks.ts";
+import type { OneServerTask } from "../storage/tasks.ts";
 import type { WindowRow } from "../storage/windows.ts";
 import { priceRelease } from "../tally/opening.ts";
 import { type ClosedWindow, makeRelease, withhold } from "./release.ts";
@@ -28,7 +28,8 @@ const text = encodeManifest({
 });
 const manifest = parseManifest(text);
 const layout = layoutOf(manifest);
-const task: TaskVersion = {
+const task: OneServerTask = {
+  mode: "one-server",
   id: 1,
   manifest,
   signed: { manifest: text, signature: new Uint8Array(64) },
@@ -37,7 +38,7 @@ const task: TaskVersion = {
   reportBytes: reportBytes(layout),
 };
 
-function closed(received: number): ClosedWindow {
+function closed(received: number): ClosedWindow<OneServerTask> {
   const window: WindowRow = {
     id: 1,
     taskId: 1,
@@ -69,7 +70,7 @@ describe("a release of 200 reports", () => {
     if (spec.statistic === "occurrence") return [120, 40];
     return spec.statistic === "mean" ? [300] : [100, 60, 40];
   });
-  const release = makeRelease(closed(200), { sums, invalid: -5 }, priceRelease(text, 200));
+  const release = makeRelease(closed(200), { kind: "sums", sums, invalid: -5 }, priceRelease(text, 200));
 
   it("fits its schema, and says when, of how many and what was refused", () => {
     expect(schemas.release.parse(release)).toEqual(release);
@@ -114,7 +115,7 @@ describe("a release of 200 reports", () => {
     }
   });
 
-  it("never asks for more of a device than the task says, and tells what it costs", () => {
+  it("never asks for more of a device than the task says, and states what it costs", () => {
     for (const [i, metric] of release.metrics.entries()) {
       const asked = metrics[i];
       if (asked && "localEpsilon" in asked) expect(metric.localEpsilon).toBeLessThanOrEqual(asked.localEpsilon);
@@ -143,7 +144,7 @@ describe("a release of 200 reports", () => {
 });
 
 describe("with too few reports", () => {
-  it("nothing is told but how many are missing", () => {
+  it("nothing is published but how many are missing", () => {
     const withheld = withhold(closed(88));
     expect(withheld).toEqual({ status: "not-enough", missing: 12, ...outcome, received: 88 });
     expect(schemas.release.parse(withheld)).toEqual(withheld);

@@ -1,14 +1,29 @@
-import { type Refused, type Release, releasedMetrics, releasedPrivacy, type Withheld } from "@lethe/core/message";
+/**
+ * How a window ends: with a release (`publish.ts`), with one server's share (`share.ts`), without either because too
+ * few devices reported (this file), or lost (`give-up.ts`); afterwards it is erased (`erase.ts`). Each ending is one
+ * transaction, and happens once. This folder may import `tally` and `storage`. Start reading here, then `publish.ts`.
+ */
+
+import {
+  type Refused,
+  type Release,
+  releasedMetrics,
+  releasedPrivacy,
+  timesOf,
+  type Withheld,
+} from "@lethe/core/message";
 import type { TaskPlan } from "@lethe/core/plan";
 import { INVALID_COUNT_EPSILON, INVALID_COUNT_STANDARD_ERROR } from "@lethe/core/privacy";
-import type { TaskVersion } from "../storage/tasks.ts";
+import type { OneServerTask, TaskVersion } from "../storage/tasks.ts";
 import type { WindowRow } from "../storage/windows.ts";
-import type { Tally } from "../tally/sealed-tally.ts";
-import { timesOf } from "../window-time.ts";
+import type { SumsTally } from "../tally/sealed-tally.ts";
 
-/** What a closed window is told to the world. */
-export interface ClosedWindow {
-  readonly task: TaskVersion;
+/** How a window that was counted ends: with a release or a share, or without one because too few devices reported. */
+export type Published = "released" | "not-enough";
+
+/** A closed window, and what is published about every one. */
+export interface ClosedWindow<T extends TaskVersion = TaskVersion> {
+  readonly task: T;
   readonly window: WindowRow;
   readonly refused: Refused;
   readonly at: number;
@@ -23,10 +38,10 @@ export function withhold(closed: ClosedWindow): Withheld | undefined {
 }
 
 /**
- * The release. The number of devices in it is that of the reports received; whether a report was found invalid shows only in `invalid`,
- * to which noise was added from the beginning.
+ * The release of a window of one server. The number of devices in it is that of the reports received; whether a report
+ * was found invalid shows only in `invalid`, which began with noise.
  */
-export function makeRelease(closed: ClosedWindow, tally: Tally, cost: TaskPlan): Release {
+export function makeRelease(closed: ClosedWindow<OneServerTask>, tally: SumsTally, cost: TaskPlan): Release {
   const statistics = closed.task.layout.map(({ spec, metrics, server }, i) => ({
     ...spec,
     metrics,
@@ -46,7 +61,7 @@ export function makeRelease(closed: ClosedWindow, tally: Tally, cost: TaskPlan):
   };
 }
 
-/** What is told of every window that closed. */
+/** What is published about every window that closed. */
 export function outcomeOf({
   manifest,
   window,

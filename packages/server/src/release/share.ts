@@ -1,80 +1,78 @@
 import { sign } from "node:crypto";
-import { randomnessFrom } from "@lethe/core/randomness";
-import { encodeSignedShare, encodeWindowShare, type ServerRole, serverNoiseIn } from "@lethe/core/two-server";
+import { timesOf } from "@lethe/core/message";
+import { encodeSignedShare, encodeWindowShare, type ServerRole } from "@lethe/core/two-server";
 import type { Queryable } from "../storage/database.ts";
 import { addDocument, addRelease } from "../storage/releases.ts";
 import { lockTally } from "../storage/tallies.ts";
-import type { TaskVersion } from "../storage/tasks.ts";
-import { refusalsOf, type WindowRow } from "../storage/windows.ts";
+import type { TwoServerTask } from "../storage/tasks.ts";
+import { endWindow, refusalsOf, type WindowRow } from "../storage/windows.ts";
 import type { KeyFile } from "../tally/key-file.ts";
+import { resumeAggregator } from "../tally/resume-aggregator.ts";
 import { openTally } from "../tally/sealed-tally.ts";
-import { aggregateIn } from "../tally/share-tally.ts";
-import { secretOf } from "../tally/windows.ts";
-import { timesOf } from "../window-time.ts";
-import { withhold } from "./release.ts";
+import { secretOf } from "../tally/window-keys.ts";
+import { type Published, withhold } from "./release.ts";
 
-/** A window in which this server has counted everything that the other has. */
+/** A window in which this server has counted exactly the reports that the other server has. */
 export interface CountedWindow {
-  readonly task: TaskVersion;
+  readonly task: TwoServerTask;
   readonly window: WindowRow;
   readonly role: ServerRole;
-  /** A hash of which reports they were. */
+  /** A hash over these reports. */
   readonly reports: Uint8Array;
   readonly at: number;
 }
 
-const random = randomnessFrom(globalThis.crypto);
-
-/** Makes this server's share of a window, with its noise, once; or says that too few reported. The window is locked. */
-export async function shareWindow(
+/**
+ * Publishes this server's share of a window, with its noise, once; or that too few devices reported. The caller has
+ * locked the window.
+ */
+export async function publishShare(
   transaction: Queryable,
   keyFile: KeyFile,
-  { task, window, role, reports, at }: CountedWindow,
-): Promise<"released" | "not-enough"> {
-  const { name, number, received } = window;
+  counted: CountedWindow,
+): Promise<Published> {
+  const { task, window, at } = counted;
   const refused = await refusalsOf(transaction, window.id);
   const withheld = withhold({ task, window, refused, at });
   if (withheld) await addRelease(transaction, withheld);
   else {
-    const { manifest, hash } = task;
-    const { version } = manifest;
-    const { from, to } = timesOf(manifest, number);
-    const { share, invalid } = await noisedShare(transaction, keyFile, task, window);
-    const document = encodeWindowShare({
-      role,
-      task: name,
-      version,
-      window: number,
-      from,
-      to,
-      at,
-      manifestHash: hash,
-      ...(role === "leader" && { enrolled: window.enrolled, invalid }),
-      received,
-      reports,
-      share,
-    });
+    const document = await documentOf(transaction, keyFile, counted);
     const signature = new Uint8Array(sign(null, Buffer.from(document), keyFile.signingKey));
-    await addDocument(transaction, name, number, encodeSignedShare({ status: "shared", document, signature }));
+    const signed = encodeSignedShare({ status: "shared", document, signature });
+    await addDocument(transaction, window.name, window.number, signed);
   }
-  const state = withheld ? "not-enough" : "released";
-  await transaction.query("UPDATE windows SET state = $2 WHERE id = $1", [window.id, state]);
-  return state;
+  const outcome = withheld ? "not-enough" : "released";
+  await endWindow(transaction, window.id, outcome);
+  return outcome;
 }
 
-/** This server's noise is added here and nowhere else: what is made of it is told for ever. */
-async function noisedShare(
+/**
+ * The document to sign. The aggregator adds this server's noise here and nowhere else, in the transaction that
+ * publishes the result.
+ */
+async function documentOf(
   transaction: Queryable,
   keyFile: KeyFile,
-  { shared = [] }: TaskVersion,
-  window: WindowRow,
-): Promise<{ share: Uint8Array; invalid: number }> {
+  { task, window, role, reports, at }: CountedWindow,
+): Promise<string> {
   const stored = await lockTally(transaction, window.id);
   const windowSecret = await secretOf(transaction, keyFile, window);
   if (!stored || !windowSecret) throw new TypeError("a window that is open has a tally and a secret");
-  const tally = openTally(windowSecret, stored.sealed);
-  const statistics = shared.map(({ statistic }) => statistic);
-  const aggregate = aggregateIn(tally, statistics);
-  aggregate.addNoise(serverNoiseIn(statistics), random);
-  return { share: aggregate.encode(), invalid: tally.invalid };
+  const tally = openTally(windowSecret, stored.sealed, "share");
+  const { name, number, received, enrolled } = window;
+  const { from, to } = timesOf(task.manifest, number);
+  return encodeWindowShare({
+    role,
+    task: name,
+    version: task.manifest.version,
+    window: number,
+    from,
+    to,
+    at,
+    manifestHash: task.hash,
+    ...(role === "leader" && { enrolled, invalid: tally.invalid }),
+    received,
+    reports,
+    share: resumeAggregator(role, task, tally).close(),
+  });
 }

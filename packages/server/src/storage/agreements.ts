@@ -2,7 +2,10 @@ import type { Task } from "@lethe/core/message";
 import type { Database, Queryable } from "./database.ts";
 import { lockKeyFile } from "./locks.ts";
 
-/** Notes that this operator agrees to a version of a task, as its file says it; false if they have agreed to another text of it. */
+/**
+ * Stores that this operator agrees to a version of a task, word for word. Returns false if the operator has agreed to
+ * another text of this version before.
+ */
 export async function addAgreement(database: Queryable, task: Task): Promise<boolean> {
   const text = JSON.stringify(task);
   const [row] = await database.query<{ task: string }>(
@@ -13,6 +16,7 @@ export async function addAgreement(database: Queryable, task: Task): Promise<boo
   return row?.task === text;
 }
 
+/** The task that this operator has agreed to under this name and version. */
 export async function findAgreement(database: Queryable, name: string, version: number): Promise<Task | undefined> {
   const [row] = await database.query<{ task: string }>("SELECT task FROM agreements WHERE name = $1 AND version = $2", [
     name,
@@ -21,7 +25,7 @@ export async function findAgreement(database: Queryable, name: string, version: 
   return row && (JSON.parse(row.task) as Task);
 }
 
-/** What a leader may make and has not: by name and version. */
+/** The agreements to tasks that the leader has not made yet, by name and version. */
 export function openAgreements(database: Queryable): Promise<{ readonly task: string; readonly version: number }[]> {
   return database.query(
     `SELECT name AS task, version FROM agreements

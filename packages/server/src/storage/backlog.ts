@@ -1,19 +1,20 @@
-import { phaseOf } from "../window-time.ts";
+import { phaseOf } from "@lethe/core/message";
 import type { Queryable } from "./database.ts";
 import { countSpareDevices } from "./devices.ts";
 import type { TaskRegistry } from "./tasks.ts";
 import { unfinishedWindows } from "./windows.ts";
 
-/** What waits to be done, over all processes on a database. */
+/** The work that waits, of all processes on a database. */
 export interface Backlog {
   /** Reports that are stored and not counted yet. */
   readonly reports: number;
-  /** The fewest keys that lie ready for a window that takes devices. */
+  /** The number of keys in the pool of the open window that has fewest. */
   readonly keys: number;
   /** Windows that are past their closing time and not released. */
   readonly windows: number;
 }
 
+/** Measures the backlog. */
 export async function measureBacklog(database: Queryable, tasks: TaskRegistry, now: number): Promise<Backlog> {
   const [waiting] = await database.query<{ reports: number }>("SELECT count(*) AS reports FROM uncounted");
   const unfinished = (await unfinishedWindows(database)).flatMap((window) => {

@@ -1,6 +1,6 @@
 import type { Queryable } from "./database.ts";
 
-/** The last time at which a process knew the time: what its machine's clocks said, in seconds. */
+/** The last moment at which a process knew the time: what its machine's clocks showed, in seconds. */
 export interface ClockMark {
   /** Since 1970. */
   readonly wall: number;
@@ -11,13 +11,13 @@ export interface ClockMark {
   readonly boot: string | null;
 }
 
-/** Undefined if no process has stored one. */
+/** The stored mark; undefined if no process has stored one. */
 export async function findClockMark(database: Queryable): Promise<ClockMark | undefined> {
   const [row] = await database.query<ClockMark>("SELECT wall, monotonic, uptime, boot FROM clock");
   return row;
 }
 
-/** The time stored never goes back, unless it is `reset`. */
+/** Stores a mark. The stored time never goes back, unless it is `reset`. */
 export async function storeClockMark(
   database: Queryable,
   { wall, monotonic, uptime, boot }: ClockMark,

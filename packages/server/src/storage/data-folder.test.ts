@@ -52,7 +52,7 @@ it("one process uses a folder at a time, and the next finds what was committed",
 
 it("a process that was killed and is still ending does not keep the next from starting", async () => {
   const folder = await emptyFolder();
-  const module = fileURLToPath(new URL("../../../device/dist/node/lock-file.js", import.meta.url));
+  const module = fileURLToPath(new URL("../../../files/dist/index.js", import.meta.url));
   const program = `import { takeLock } from ${JSON.stringify(module)};
     console.log("release" in takeLock(${JSON.stringify(join(folder, "lock"))})); process.stdin.resume();`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
@@ -101,7 +101,7 @@ it("a folder that holds something else is refused and left as it is", async () =
   ]);
 });
 
-it("a folder named database that is none is refused and left as it is", async () => {
+it("a folder named database that holds something else is refused and left as it is", async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "database"));
   writeFileSync(join(folder, "database", "customers.csv"), "a,b");
@@ -115,7 +115,7 @@ it("a file where the folder should be is refused", async () => {
   await expectRefused(path, /data/);
 });
 
-it("a first start that was cut off is begun anew", async () => {
+it("a first start that was cut off begins again", async () => {
   const folder = temporaryFolder();
   await copyEmptyDatabase(folder);
   mkdirSync(join(folder, "database.new"));

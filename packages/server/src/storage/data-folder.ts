@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, stat
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LetheError } from "@lethe/core/error";
-import { type Lock, takeLock } from "@lethe/device/lock-file";
+import { type Lock, takeLock } from "@lethe/files";
 import type { Logger } from "pino";
 import { ADMIN_TOKEN_FILE } from "./admin-token-file.ts";
 import { type Database, OutOfSpace, type StorageGuard } from "./database.ts";
@@ -13,8 +13,9 @@ import { type EmbeddedDatabase, openPglite, PATIENCE } from "./pglite.ts";
 import { endLeases } from "./reports.ts";
 import type { Patience } from "./thread-watch.ts";
 
+/** How a data folder is opened. */
 export interface DataFolderOptions {
-  /** False where a database must be there already: then none is made. */
+  /** False if the database must exist already. */
   readonly mayCreate?: boolean;
   /** What stays free on the disk; by default a part of the volume (folder-guard.ts). 0 turns this off. */
   readonly floorBytes?: number | undefined;
@@ -44,7 +45,10 @@ export async function openDataFolder(
   }
 }
 
-/** Nothing that is asked of the database is answered after its folder has gone: what it stores then is in files without a name. */
+/**
+ * Refuses every statement after the folder is gone, because the database would store into files that have no name any
+ * more.
+ */
 function guarded(
   folder: string,
   files: readonly string[],
@@ -164,7 +168,10 @@ async function openDatabase(
   }
 }
 
-/** What a new schema dropped is still in the write-ahead log, whose old files would be used again and keep it for long. */
+/**
+ * Data that a new schema dropped is still in the write-ahead log, whose old files are reused and would keep it for
+ * long.
+ */
 async function removeOldLog(database: Database): Promise<void> {
   await database.query("SET wal_recycle = off");
   await database.query("SELECT pg_switch_wal()");
@@ -183,10 +190,10 @@ function outOfSpace(folder: string, needed: number): LetheError | undefined {
   );
 }
 
-/** In megabytes: a segment of the log; and a whole new database. */
+/** In megabytes: a segment of the log, and a whole new database. */
 const NEEDED = { toOpen: 17, toCreate: 50 };
 
-/** PGlite lets everyone read and write its files; what is in them decides what is released, and who may ask for it. */
+/** Closes a folder to other users: PGlite lets everyone read and write its files, which decide what is released. */
 function makePrivate(path: string): void {
   try {
     chmodSync(path, 0o700);
@@ -207,7 +214,10 @@ function damaged(folder: string, cause?: unknown): LetheError {
   );
 }
 
-/** Under another name first: a folder named `database` is always a whole one, wherever the first start was cut off. */
+/**
+ * Creates a database, under another name first: a folder named `database` is always complete, wherever the first start
+ * was cut off.
+ */
 async function createDatabase(
   folder: string,
   path: string,

@@ -1,8 +1,16 @@
+/**
+ * Everything that is stored in the database, and the only folder with SQL. `docs/data-model.md` describes the tables.
+ * There are two databases, a PostgreSQL server (`postgres.ts`) and an embedded one (`pglite.ts`, in a
+ * `data-folder.ts`), with one dialect. The other files hold the statements, one file per table or step. This folder may
+ * import `async`. Start reading here, then `windows.ts`.
+ */
+
 import type { LetheError } from "@lethe/core/error";
 
 /** Bytes go as they are: neither driver turns them into text. */
 export type SqlValue = string | number | boolean | Uint8Array | null;
 
+/** A database, or a transaction in it. */
 export interface Queryable {
   query<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
 }
@@ -20,19 +28,22 @@ export interface Database extends Queryable {
 
 /** Watches what an embedded database depends on: the room on its disk, its folder, and its thread. */
 export interface StorageGuard {
-  /** Throws `OutOfSpace` if this many bytes more would leave less free than the floor. Asked before something new is taken in. */
+  /**
+   * Throws `OutOfSpace` if this many bytes more would leave less free than the floor. Asked before something new is
+   * taken in.
+   */
   requireRoom(bytes?: number): void;
   /** What is free, and whether it is so little that nothing new is taken in. */
   room(): { readonly freeBytes: number; readonly isLow: boolean };
-  /** Resolves, with why, once the database will never answer again; the process should end. */
+  /** Resolves, with the reason, once the database will never answer again; the process should end. */
   readonly broken: Promise<LetheError>;
   /** The process is ending: a thread that does not answer is given up within seconds. */
   hurry(): void;
 }
 
-/** Somebody on whom the answer depends is not there, or not now; what was asked may be asked again later. */
+/** Something that the answer depends on is not available now; the client may try again later. */
 export class Unavailable extends Error {
-  /** What anybody may be told. */
+  /** The text for any client. */
   readonly advice: string;
 
   constructor(advice: string, message: string = advice, options?: ErrorOptions) {
@@ -41,6 +52,7 @@ export class Unavailable extends Error {
   }
 }
 
+/** The database does not answer. The statement may have been executed or not. */
 export class DatabaseUnavailable extends Unavailable {
   constructor(message: string, options?: ErrorOptions) {
     super("the database does not answer: try again", message, options);
@@ -54,7 +66,13 @@ export class OutOfSpace extends Unavailable {
   }
 }
 
-/** On a connection that nobody else uses meanwhile. */
+/** Resolves if the database answers. */
+export async function ping(database: Queryable): Promise<true> {
+  await database.query("SELECT 1");
+  return true;
+}
+
+/** Runs a transaction on a connection that nobody else uses meanwhile. */
 export async function runTransaction<T>(
   connection: Queryable,
   use: (transaction: Queryable) => Promise<T>,
@@ -72,16 +90,16 @@ export async function runTransaction<T>(
 }
 
 /**
- * For every connection. Statements are planned once, often while their tables are nearly empty, and an embedded database never gathers
- * statistics: without these the planner may settle on reading whole windows, dead rows included.
+ * For every connection. Statements are planned once, often while their tables are nearly empty, and an embedded
+ * database never gathers statistics: without these the planner may settle on reading whole windows, dead rows included.
  */
 export const SESSION_SETTINGS: string = ["seqscan", "bitmapscan", "hashjoin", "mergejoin"]
   .map((method) => `SET enable_${method} = off`)
   .join("; ");
 
 /**
- * The rows of a table that is given as columns of fixed width, each packed end to end into one parameter: one statement for any
- * number of rows, and bytes that nobody parses. `$1` is their number, then come the columns.
+ * The rows of a table that is given as columns of fixed width, each packed end to end into one parameter: one statement
+ * for any number of rows, and bytes that nobody parses. `$1` is their number, then come the columns.
  */
 export function packedRows(...widths: readonly number[]): string {
   const columns = widths.map((width, i) => `substring($${i + 2}::bytea from i * ${width} + 1 for ${width})`);
@@ -90,7 +108,7 @@ export function packedRows(...widths: readonly number[]): string {
 
 const packed = new WeakSet<Uint8Array>();
 
-/** A column. Whoever runs the statement may take its bytes away: nobody else has them. */
+/** A column. The driver may transfer its bytes to another thread, because nobody else uses them. */
 export function pack(values: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(values.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -107,6 +125,7 @@ export function unpack(column: Uint8Array, width: number): Uint8Array[] {
   return Array.from({ length: column.length / width }, (_, i) => column.subarray(i * width, (i + 1) * width));
 }
 
+/** Whether `pack` made this value. */
 export function isPacked(value: unknown): value is Uint8Array<ArrayBuffer> {
   return value instanceof Uint8Array && packed.has(value);
 }

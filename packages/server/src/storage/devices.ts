@@ -1,16 +1,20 @@
 import { DEVICE_BYTES, SIGNATURE_BYTES } from "@lethe/core/message";
 import { pack, packedRows, type Queryable } from "./database.ts";
 
-/** A device id with keys, which nobody has yet. */
+/** An entry of the pool: a device id with keys, which no device has yet. */
 export interface SpareDevice {
   readonly device: Uint8Array;
   readonly publicKeys: Uint8Array;
   readonly signature: Uint8Array;
 }
 
+/** The length of a stored hash of an upload token. */
 export const TOKEN_HASH_BYTES = 32;
 
-/** None if the window is closed: another may have released and erased it while these were made. */
+/**
+ * Adds entries to the pool, but none if the window is closed: another process may have released and erased it
+ * meanwhile.
+ */
 export async function addSpareDevices(
   database: Queryable,
   windowId: number,
@@ -32,6 +36,7 @@ export async function addSpareDevices(
   );
 }
 
+/** How many entries the pool of a window has. */
 export async function countSpareDevices(database: Queryable, windowId: number): Promise<number> {
   const [row] = await database.query<{ spare: number }>(
     "SELECT count(*) AS spare FROM devices WHERE window_id = $1 AND token_hash IS NULL",
@@ -40,7 +45,7 @@ export async function countSpareDevices(database: Queryable, windowId: number): 
   return row?.spare ?? 0;
 }
 
-/** Up to so many spare devices, which nobody else is handing out. */
+/** Up to `most` spare devices, locked: no other transaction gives them to a device. */
 export function lockSpareDevices(transaction: Queryable, windowId: number, most: number): Promise<SpareDevice[]> {
   return transaction.query<SpareDevice>(
     `SELECT device, public_keys AS "publicKeys", signature FROM devices
@@ -49,7 +54,7 @@ export function lockSpareDevices(transaction: Queryable, windowId: number, most:
   );
 }
 
-/** These devices now have an owner each. The keys are not kept: only the owner needs them. */
+/** Notes that these entries have an owner each. Their keys are deleted, because only the owner needs them. */
 export async function handOutDevices(
   transaction: Queryable,
   windowId: number,

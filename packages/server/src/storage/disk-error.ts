@@ -1,4 +1,4 @@
-/** What the system's words for a file that cannot be made, read or written mean to an operator. */
+/** The system's error codes for a file that cannot be created, read or written, in words for an operator. */
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EDQUOT: "the disk quota is used up",
@@ -13,7 +13,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
 };
 
-/** Why the system refused, in a few words that end with its code; undefined if it was not the system that did. */
+/** Why the system refused, in a few words that end with its code; undefined if the error is not one of the system. */
 export function whySystemRefused(error: unknown): string | undefined {
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined) return undefined;

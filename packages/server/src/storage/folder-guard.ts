@@ -7,13 +7,16 @@ const MEGABYTE = 1_000_000;
 const DEFAULT_SHARE = 0.05;
 const LEAST_FLOOR = 24 * MEGABYTE;
 const MOST_FLOOR = 256 * MEGABYTE;
-/** What is stored goes into the log, into its table, and into indexes. */
+/** Stored bytes go into the log, into a table, and into indexes. */
 const BYTES_PER_BYTE = 3;
-/** What begins below the floor ends a tenth above it, at most 16 MB, so that the log does not say both every second. */
+/**
+ * A shortage begins below the floor and ends a tenth above it, at most 16 MB, so that the log does not alternate every
+ * second.
+ */
 const MOST_MARGIN = 16 * MEGABYTE;
 const LOOK_EVERY_MS = 1000;
 
-/** The folder, or what is in it, is not what this process opened. */
+/** The folder, or a file in it, is not the one that this process opened. */
 export class FolderGone extends Unavailable {
   constructor(folder: string) {
     super(
@@ -23,21 +26,22 @@ export class FolderGone extends Unavailable {
   }
 }
 
+/** Watches a data folder. */
 export interface FolderGuard {
   /** Throws `FolderGone` if the files that were there at the start are not there now. A few microseconds. */
   requirePresent(): void;
   /** Throws `OutOfSpace` if storing this many bytes would leave less free than the floor. */
   requireRoom(bytes?: number): void;
-  /** The disk refused to store something, whatever it says is free. */
+  /** Notes that the disk refused to store something, although it reports free space. */
   isFull(): void;
   room(): { readonly freeBytes: number; readonly isLow: boolean };
   stop(): void;
 }
 
 /**
- * Watches the room on the disk of a folder, and that files in it stay the same ones. It looks every second, and logs one line when room
- * runs out and one when there is room again. A floor of 0 leaves the last byte to be used; by default 5% of the volume stay free, at least
- * 24 MB and at most 256 MB.
+ * Watches the room on the disk of a folder, and that files in it stay the same ones. It looks every second, and logs
+ * one line when room runs out and one when there is room again. A floor of 0 allows the last byte to be used; by
+ * default 5% of the volume stay free, at least 24 MB and at most 256 MB.
  */
 export function guardFolder(
   folder: string,
@@ -121,7 +125,7 @@ function freeIn(folder: string): number | undefined {
   }
 }
 
-/** Another when the file is another; whatever keeps it from being seen counts as gone. */
+/** A text that changes when the file is replaced. A file that cannot be seen, for any reason, counts as gone. */
 function identityOf(file: string): string {
   try {
     const { dev, ino }: BigIntStats = statSync(file, { bigint: true });

@@ -9,7 +9,7 @@ export async function lockSchema(transaction: Queryable): Promise<void> {
   await transaction.query(`SELECT pg_advisory_xact_lock(${SCHEMA})`);
 }
 
-/** Until the transaction ends no other tally changes the key file that all share. */
+/** Until the transaction ends no other process changes the key file that all share. */
 export async function lockKeyFile(transaction: Queryable): Promise<void> {
   await transaction.query(`SELECT pg_advisory_xact_lock(${KEY_FILE})`);
 }

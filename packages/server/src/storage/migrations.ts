@@ -3,8 +3,8 @@ import type { Database } from "./database.ts";
 import { lockSchema } from "./locks.ts";
 
 /**
- * The schema, one step after another; a step that was published never changes. What each table is for is in
- * docs/data-model.md. Hot tables have no foreign keys: they would be checked row by row.
+ * The schema, one step after another; a step that was published never changes. docs/data-model.md describes the
+ * tables. Hot tables have no foreign keys: they would be checked row by row.
  */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE tasks (
@@ -120,7 +120,10 @@ const MIGRATIONS: readonly string[] = [
    );`,
 ];
 
-/** Brings the schema up to date, or refuses one that a newer version made. Whether it changed one that was there. Tests make older ones, `upTo` a step. */
+/**
+ * Brings the schema up to date, or refuses one that a newer version made. Returns whether it changed an existing one.
+ * Tests make older ones with `upTo`.
+ */
 export async function migrate(database: Database, upTo: number = MIGRATIONS.length): Promise<boolean> {
   return database.transaction(async (transaction) => {
     await lockSchema(transaction);

@@ -15,6 +15,7 @@ export async function claimDatabaseId(transaction: Queryable, id: string): Promi
   return (row as { id: string }).id;
 }
 
+/** The operator key of this database; undefined before a process with keys has used it. */
 export async function findOperator(database: Queryable): Promise<string | undefined> {
   const [row] = await database.query<{ key: string }>("SELECT key FROM operator");
   return row?.key;

@@ -2,8 +2,10 @@ import type { SqlValue } from "./database.ts";
 import { BYTEA, readText } from "./values.ts";
 
 /**
- * What this service speaks of PostgreSQL's protocol: statements that are prepared once, with bytes as bytes in both directions.
- * PGlite's own `query` prepares every time, in five exchanges, and copies large values five times.
+ * The part of PostgreSQL's protocol that this service speaks: statements that are prepared once, with bytes as bytes in
+ * both directions. PGlite's own `query` prepares every time, in five exchanges, and copies large values five times.
+ * `pg-protocol`, which `pg` installs, does not fit: it asks for all columns in one format and decodes every value of a
+ * row as text, so reports would travel as hexadecimal digits.
  */
 export interface Statement {
   readonly name: string;
@@ -18,7 +20,7 @@ interface Column {
 const BYTES = 1;
 const TEXT = 0;
 
-/** The statement's name, what it says, and the question which columns it has. */
+/** The bytes that prepare a statement under a name, and ask for its columns. */
 export function prepareMessage(name: string, sql: string): Uint8Array {
   return write((to) => {
     to.message("P", () => to.name(name).name(sql).int16(0));
@@ -27,6 +29,7 @@ export function prepareMessage(name: string, sql: string): Uint8Array {
   });
 }
 
+/** The bytes that execute a prepared statement with these values. */
 export function executeMessage({ name, columns }: Statement, values: readonly SqlValue[]): Uint8Array {
   return write((to) => {
     to.message("B", () => {
@@ -60,7 +63,7 @@ export function readColumns(answer: Uint8Array): Column[] {
   return columns;
 }
 
-/** The rows that a statement gave. */
+/** The rows that a statement returned. */
 export function readRows({ columns }: Statement, answer: Uint8Array): unknown[] {
   const rows: unknown[] = [];
   for (const { kind, reader } of messagesIn(answer)) {
@@ -76,7 +79,7 @@ function readValue(type: number, bytes: Uint8Array | null): unknown {
   return readText(type, decoder.decode(bytes));
 }
 
-/** Throws what the database refused. */
+/** The messages of an answer; throws if one is an error. */
 function* messagesIn(answer: Uint8Array): Generator<{ kind: string; reader: Reader }> {
   const reader = new Reader(answer);
   while (reader.at < answer.length) {
@@ -185,7 +188,7 @@ class Writer {
   }
 }
 
-/** Good until the next one is written. */
+/** The bytes are valid until the next call. */
 function write(into: (writer: Writer) => void): Uint8Array {
   const writer = new Writer();
   into(writer);

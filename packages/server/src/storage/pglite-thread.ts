@@ -1,15 +1,15 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
-import { createTurns } from "../in-turn.ts";
+import { createTurns } from "../async/in-turn.ts";
 import { SESSION_SETTINGS, type SqlValue } from "./database.ts";
 import { executeMessage, prepareMessage, readColumns, readRows, type Statement } from "./pglite-protocol.ts";
 
-/** They are answered in the order they are asked. */
+/** A statement. Questions are answered in the order they are asked. */
 export interface Question {
   readonly sql: string;
   readonly values: readonly SqlValue[];
 }
-/** `code` is the SQLSTATE. After a panic a server would end and start anew; PGlite spins at the next statement. */
+/** `code` is the SQLSTATE. After a panic a server would restart; PGlite spins at the next statement. */
 export type Answer =
   | { readonly rows: unknown[] }
   | { readonly error: string; readonly code: string | undefined; readonly isPanic: boolean };
@@ -20,12 +20,12 @@ const database = await PGlite.create({ dataDir: workerData as string });
 const statements = new Map<string, Statement>();
 
 await database.exec(SESSION_SETTINGS);
-// New log files are filled as they are written, not with zeros before: it would double what is written.
+// New log files are filled as they are written, not with zeros before: zeros would double the bytes written.
 await database.exec("SET wal_init_zero = off");
 
 const exchange = (message: Uint8Array): Promise<Uint8Array> => database.execProtocolRaw(message, { syncToFs: false });
 
-/** What is asked without values is asked rarely, and may be several statements. */
+/** Statements without values are rare, and may come several at a time. */
 async function run({ sql, values }: Question): Promise<unknown[]> {
   if (values.length === 0) return (await database.exec(sql)).at(-1)?.rows ?? [];
   const statement = statements.get(sql) ?? (await prepare(sql));

@@ -2,20 +2,25 @@ import { open, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { LetheError } from "@lethe/core/error";
-import { createTurns } from "../in-turn.ts";
+import { createTurns } from "../async/in-turn.ts";
 import { type Database, DatabaseUnavailable, isPacked, OutOfSpace, runTransaction, type SqlValue } from "./database.ts";
 import type { Answer, Question } from "./pglite-thread.ts";
 import { type Patience, watchThread } from "./thread-watch.ts";
 
 /** PGlite, and whether its thread still lives. */
 export interface EmbeddedDatabase extends Database {
-  /** Resolves, with why, once the thread will never answer again; everything that was asked has failed by then. */
+  /**
+   * Resolves, with the reason, once the thread will never answer again; everything that was asked has failed by then.
+   */
   readonly broken: Promise<LetheError>;
   /** The process is ending: a thread that does not answer is given up within seconds. */
   hurry(): void;
 }
 
-/** Sweeping a large window takes minutes on a slow disk, and so does reading the log again after a crash. */
+/**
+ * How long a statement may take. Sweeping a large window takes minutes on a slow disk, and so does reading the log
+ * again after a crash.
+ */
 export const PATIENCE: Patience = { statement: 30, long: 600 };
 const IS_LONG = /^(VACUUM|CHECKPOINT|DELETE)\b/;
 /** The SQLSTATE of a full disk. */
@@ -28,16 +33,52 @@ interface Asked {
   readonly reject: (error: Error) => void;
 }
 
+/** Asks the database's thread, one question after another, and watches whether it answers. */
+interface Conversation extends Pick<EmbeddedDatabase, "broken" | "hurry"> {
+  /** The rows of the answer. */
+  ask(question: Question | "close"): Promise<unknown[]>;
+}
+
 /**
- * PostgreSQL inside this process, in a thread of its own, so that statements and HTTP run side by side. There is one
- * connection; transactions wait for one another. PGlite never calls fsync: what is committed survives the end of the process,
- * however it ends, but a power failure or a crash of the machine only after `persist`. What is written after that reaches the disk
- * in any order, so a power failure in the midst of it can still damage the database.
+ * PostgreSQL inside this process, in its own thread, so that statements and HTTP run side by side. There is one
+ * connection; transactions wait for one another. PGlite never calls fsync: what is committed survives the end of the
+ * process, however it ends, but a power failure or a crash of the machine only after `persist`. Later writes reach the
+ * disk in any order, so a power failure before the next `persist` can still damage the database.
  *
- * PGlite panics when it cannot write its log, on a full disk, and spins for ever at the next statement. So its thread is ended after a
- * panic, and when it is at one statement for longer than `patience`. What was committed before is there at the next start.
+ * PGlite panics when it cannot write its log, on a full disk, and spins for ever at the next statement. So its thread
+ * is ended after a panic, and when one statement takes longer than `patience`. Earlier commits are there at
+ * the next start.
  */
 export async function openPglite(folder: string, patience: Patience = PATIENCE): Promise<EmbeddedDatabase> {
+  const { ask, broken, hurry } = await converse(folder, patience);
+  const inTurn = createTurns();
+  const query = async <Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> =>
+    (await ask({ sql, values })) as Row[];
+  return {
+    // The turn is over once the question is sent: the thread has the next statement at hand when it has answered this
+    // one.
+    query: async <Row>(sql: string, values?: readonly SqlValue[]) => {
+      const { answer } = await inTurn(async () => ({ answer: query<Row>(sql, values) }));
+      return answer;
+    },
+    transaction: (use) => inTurn(() => runTransaction({ query }, use)),
+    // In one turn: nothing is written while the files are synced, so that what is on disk afterwards belongs together.
+    persist: () =>
+      inTurn(async () => {
+        await query("CHECKPOINT");
+        await syncAll(folder);
+      }),
+    close: () =>
+      inTurn(async () => {
+        await ask("close");
+      }),
+    broken,
+    hurry,
+  };
+}
+
+/** Starts the thread, and resolves when it has opened the database. */
+async function converse(folder: string, patience: Patience): Promise<Conversation> {
   const thread = new Worker(new URL("./pglite-thread.js", import.meta.url), {
     workerData: folder,
     execArgv: [],
@@ -52,7 +93,6 @@ export async function openPglite(folder: string, patience: Patience = PATIENCE):
   const broken = new Promise<LetheError>((resolve) => {
     reportBroken = resolve;
   });
-
   const next = (isLong: boolean): Promise<unknown[]> =>
     new Promise((resolve, reject) => {
       if (ended) reject(ended);
@@ -69,17 +109,6 @@ export async function openPglite(folder: string, patience: Patience = PATIENCE):
     reportBroken(new LetheError("bad-database", reason));
     end(new DatabaseUnavailable(reason));
   };
-  const settle = (answer: Answer): void => {
-    const current = waiting.shift();
-    if ("rows" in answer) current?.resolve(answer.rows);
-    else if (answer.isPanic) {
-      const reason = `the database gave up, start again: ${answer.error}`;
-      current?.reject(new DatabaseUnavailable(reason));
-      breakDown(reason);
-    } else {
-      current?.reject(answer.code === DISK_FULL ? new OutOfSpace({ cause: answer.error }) : new Error(answer.error));
-    }
-  };
   const watch = watchThread(
     patience,
     () => waiting[0],
@@ -88,45 +117,33 @@ export async function openPglite(folder: string, patience: Patience = PATIENCE):
         `the database's thread has not answered for ${seconds} s and was ended: start again; is the disk full, or too slow?`,
       ),
   );
-  thread.on("message", settle);
+  thread.on("message", (answer: Answer) => settle(waiting.shift(), answer, breakDown));
   thread.on("error", (error) => breakDown(`the database's thread failed: ${error.message}`));
   thread.on("exit", () => {
     if (isClosing) end(new Error("the database is closed"));
     else breakDown("the database's thread ended by itself");
   });
   await next(true);
-
-  const ask = (question: Question | "close"): Promise<unknown[]> => {
+  const ask: Conversation["ask"] = (question) => {
+    if (question === "close") isClosing = true;
     const answer = next(question === "close" || IS_LONG.test(question.sql));
     const handedOver = question === "close" ? [] : question.values.filter(isPacked).map(({ buffer }) => buffer);
     if (!ended) thread.postMessage(question, handedOver);
     return answer;
   };
-  const inTurn = createTurns();
-  const query = async <Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> =>
-    (await ask({ sql, values })) as Row[];
+  return { ask, broken, hurry: watch.hurry };
+}
 
-  return {
-    // The turn is over once it is asked: the thread has the next statement at hand when it is done with this one.
-    query: async <Row>(sql: string, values?: readonly SqlValue[]) => {
-      const { answer } = await inTurn(async () => ({ answer: query<Row>(sql, values) }));
-      return answer;
-    },
-    transaction: (use) => inTurn(() => runTransaction({ query }, use)),
-    // In one turn: nothing is written while the files are synced, so that what is on disk afterwards belongs together.
-    persist: () =>
-      inTurn(async () => {
-        await query("CHECKPOINT");
-        await syncAll(folder);
-      }),
-    close: () =>
-      inTurn(async () => {
-        isClosing = true;
-        await ask("close");
-      }),
-    broken,
-    hurry: watch.hurry,
-  };
+/** Passes an answer on to its question. After a panic there will be no other answer. */
+function settle(asked: Asked | undefined, answer: Answer, breakDown: (reason: string) => void): void {
+  if ("rows" in answer) asked?.resolve(answer.rows);
+  else if (answer.isPanic) {
+    const reason = `the database gave up, start again: ${answer.error}`;
+    asked?.reject(new DatabaseUnavailable(reason));
+    breakDown(reason);
+  } else {
+    asked?.reject(answer.code === DISK_FULL ? new OutOfSpace({ cause: answer.error }) : new Error(answer.error));
+  }
 }
 
 /** A few at a time: each takes one of the few threads that all file operations share. */
@@ -143,7 +160,7 @@ async function syncAll(folder: string): Promise<void> {
   await Promise.all(Array.from({ length: SYNCED_AT_ONCE }, syncRest));
 }
 
-/** Whoever wrote it: fsync is about the file, not about who opened it. */
+/** Syncs a file that another thread wrote: fsync is about the file, not about the descriptor. */
 async function sync(path: string): Promise<void> {
   const file = await open(path, "r");
   try {

@@ -14,22 +14,24 @@ import { BYTEA, readText } from "./values.ts";
 const MOST_CONNECTIONS = 10;
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 10_000;
-/** A server that fell silent, as one without power does, is given up; what it was asked may or may not have happened. */
+/**
+ * A server that does not answer, for example without power, is given up; its last statement may have happened or not.
+ */
 const QUERY_TIMEOUT_MS = 60_000;
 const OLDEST_VERSION = 14;
-/** How often a transaction that got in another's way is tried. */
+/** How often a transaction is tried that conflicts with others. */
 const MOST_TRIES = 5;
 
 /**
- * A process that is stopped in the midst of a transaction holds its locks no longer than this. Plans are made for a few known
- * statements, which compiling would only delay.
+ * A process that is stopped in the middle of a transaction holds its locks no longer than this. Plans are made for a
+ * few known statements, which compiling would only delay.
  */
 const SETTINGS = `${SESSION_SETTINGS}; SET jit = off; SET default_transaction_isolation = 'read committed';
   SET idle_in_transaction_session_timeout = '30s'; SET lock_timeout = '50s'`;
 
 /**
- * A PostgreSQL server, which any number of processes may share. What is committed is on its disk, and on that of a synchronous standby
- * if it has one.
+ * A PostgreSQL server, which any number of processes may share. A commit is on its disk, and on that of a synchronous
+ * standby if it has one.
  */
 export async function openPostgres(url: string, queryTimeoutMs: number = QUERY_TIMEOUT_MS): Promise<Database> {
   requireUrl(url);
@@ -52,7 +54,7 @@ export async function openPostgres(url: string, queryTimeoutMs: number = QUERY_T
   }
 }
 
-/** Its password is nobody's business: the text is not quoted. */
+/** Throws unless this is an address of PostgreSQL. The message does not quote it, because it holds a password. */
 function requireUrl(url: string): void {
   const protocol = URL.canParse(url) ? new URL(url).protocol : "";
   if (protocol !== "postgres:" && protocol !== "postgresql:") {
@@ -93,8 +95,8 @@ function databaseOf(pool: Pool): Database {
 }
 
 /**
- * A commit whose wait for the standby was cut off, by a restart say, can be read although the standby may not have it. This one comes
- * after it and waits for both.
+ * A commit whose wait for the standby was cut off, by a restart say, can be read although the standby may not have it.
+ * This one comes after it and waits for both.
  */
 async function waitForStandby(connection: Queryable): Promise<void> {
   await connection.query("SELECT pg_logical_emit_message(true, 'lethe', '')");
@@ -137,7 +139,7 @@ function queryableOf(client: ClientBase): Queryable {
         if (values.length > 0) {
           return (await client.query({ name: nameOf(sql), text: sql, values: [...values] })).rows as Row[];
         }
-        // What is asked without values is asked rarely, and may be several statements.
+        // Statements without values are rare, and may come several at a time.
         const result = await client.query(isLong(sql) ? patiently(sql) : sql);
         return ((Array.isArray(result) ? result.at(-1) : result)?.rows ?? []) as Row[];
       } catch (error) {
@@ -147,7 +149,7 @@ function queryableOf(client: ClientBase): Queryable {
   };
 }
 
-/** Removing what is left of a large window takes its time. */
+/** Vacuuming after a large window takes long. */
 const LONGEST_MS = 3_600_000;
 
 const isLong = (sql: string): boolean => sql.startsWith("VACUUM");
@@ -155,7 +157,9 @@ const isLong = (sql: string): boolean => sql.startsWith("VACUUM");
 /** The driver knows this setting of a query; its types do not. */
 const patiently = (sql: string): QueryConfig => ({ text: sql, query_timeout: LONGEST_MS }) as QueryConfig;
 
-/** Two that wait for each other, or that cannot both happen: one of them is rolled back, and tried again. */
+/**
+ * The codes of transactions that wait for each other, or that conflict: one of them is rolled back, and tried again.
+ */
 const INTERFERENCE = new Set(["40001", "40P01"]);
 
 async function retried<T>(use: () => Promise<T>): Promise<T> {
@@ -169,8 +173,8 @@ async function retried<T>(use: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Broken or refused connections, a server that stops, starts, or became a standby, a transaction ended from outside, a lock that is not
- * let go, no room. Errors without a code are the driver's own, about connections.
+ * Broken or refused connections, a server that stops, starts, or became a standby, a transaction ended from outside, a
+ * lock that is not let go, no room. Errors without a code are the driver's own, about connections.
  */
 function isUnavailable(error: unknown): boolean {
   if (error instanceof RangeError || error instanceof TypeError) return false;
@@ -193,7 +197,7 @@ interface Durability {
   readonly fsync: string;
 }
 
-/** Asked of every connection: it may lead to a server that took over from another, with settings of its own. */
+/** Asked of every connection, because it may lead to a server that took over from another and has other settings. */
 const DURABILITY = `SELECT current_setting('synchronous_commit') AS synchronous, current_setting('fsync') AS fsync WHERE $1`;
 
 function requireDurable([found]: readonly Durability[]): void {

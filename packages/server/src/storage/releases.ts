@@ -1,12 +1,12 @@
 import type { ReleaseOrWithheld } from "@lethe/core/message";
 import type { Queryable } from "./database.ts";
 
-/** The database refuses a second one for the same window. */
+/** Stores a release. The database refuses a second one for the same window. */
 export function addRelease(transaction: Queryable, release: ReleaseOrWithheld): Promise<void> {
   return addDocument(transaction, release.task, release.window, JSON.stringify(release));
 }
 
-/** A release, or what there is in its place, as it is told. */
+/** Stores a release, a share, or the reason why there is none, exactly as it is published. */
 export async function addDocument(
   transaction: Queryable,
   name: string,
@@ -20,7 +20,7 @@ export async function addDocument(
   ]);
 }
 
-/** So many characters make a page full, whatever its limit. */
+/** A page with this many characters is full, whatever its limit. */
 const MOST_CHARACTERS = 8_000_000;
 
 /** As they were made, JSON texts, newest first: at least one, then as many as fit a page. */
@@ -39,6 +39,7 @@ export async function findReleases(
   return rows.map(({ document }) => document);
 }
 
+/** What was published about a window, JSON text. */
 export async function findRelease(database: Queryable, name: string, number: number): Promise<string | undefined> {
   const [row] = await database.query<{ document: string }>(
     "SELECT document FROM releases WHERE name = $1 AND number = $2",

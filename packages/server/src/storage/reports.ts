@@ -2,7 +2,7 @@ import { DEVICE_BYTES } from "@lethe/core/message";
 import { pack, packedRows, type Queryable, unpack } from "./database.ts";
 import { TOKEN_HASH_BYTES } from "./devices.ts";
 
-/** A report that somebody brings, with the hash of the token they bring along. */
+/** A report that was received, with the hash of the token that came with it. */
 export interface Arrival {
   readonly device: Uint8Array;
   readonly tokenHash: Uint8Array;
@@ -10,9 +10,10 @@ export interface Arrival {
 }
 
 /**
- * Stores those that come from an enrolled device with its own token, and are its first, if the window takes reports; says which devices these
- * are. One statement, so that in the common case it is the whole transaction. Devices are looked up one by one: without statistics, which an
- * embedded database does not gather, a join would read the whole table.
+ * Stores the reports that come from an enrolled device with its own token, and are its first, if the window takes
+ * reports; returns the devices of these. One statement, so that in the common case it is the whole transaction. Devices
+ * are looked up one by one: without statistics, which an embedded database does not gather, a join would read the whole
+ * table.
  */
 export async function addReports(
   transaction: Queryable,
@@ -47,7 +48,7 @@ export interface Sender {
   readonly body: Uint8Array | null;
 }
 
-/** By their place in the list; those not enrolled in this window are missing. */
+/** The senders by their place in the list; devices that are not enrolled in this window are missing. */
 export async function findSenders(
   transaction: Queryable,
   windowId: number,
@@ -64,7 +65,10 @@ export async function findSenders(
   return new Map(rows.flatMap(({ i, tokenHash, body }) => (tokenHash ? [[i, { tokenHash, body }]] : [])));
 }
 
-/** Takes up to so many reports that nobody has counted or is counting; the lease ends by itself if its holder dies. */
+/**
+ * Takes up to `most` reports that nobody has counted or is counting. The lease ends after `seconds`, so that others go
+ * on if its holder dies.
+ */
 export function leaseReports(
   database: Queryable,
   windowId: number,
@@ -84,7 +88,10 @@ export function leaseReports(
   );
 }
 
-/** Marks leased reports as counted and says how many they were: fewer if another has taken over the lease of some. */
+/**
+ * Marks leased reports as counted and returns their number: it is lower if another process has taken over the lease of
+ * some.
+ */
 export async function markCounted(
   transaction: Queryable,
   windowId: number,
@@ -99,8 +106,13 @@ export async function markCounted(
   return rows.length;
 }
 
-/** For when everybody who held a lease is dead. */
+/** Ends all leases, for a database whose only process has just started. */
 export async function endLeases(database: Queryable): Promise<void> {
   await database.query("UPDATE uncounted SET lease = NULL, leased_until = NULL WHERE lease IS NOT NULL");
   await database.query("UPDATE windows SET erasing_by = NULL, erasing_until = NULL WHERE erasing_by IS NOT NULL");
+}
+
+/** Whether a window has reports that are not counted. */
+export async function hasUncounted(database: Queryable, windowId: number): Promise<boolean> {
+  return (await database.query("SELECT 1 FROM uncounted WHERE window_id = $1 LIMIT 1", [windowId])).length > 0;
 }

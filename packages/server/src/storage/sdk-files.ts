@@ -1,6 +1,8 @@
 import type { Queryable } from "./database.ts";
 
-/** Keeps a version of the browser SDK under its hash, for ever: pages name it long after the service has a newer one. */
+/**
+ * Keeps a version of the browser SDK under its hash, for ever: pages name it long after the service has a newer one.
+ */
 export async function storeSdkFile(database: Queryable, hash: string, code: Uint8Array): Promise<void> {
   // Nearly every start finds it there, and sends no file.
   if (await findSdkFile(database, hash)) return;

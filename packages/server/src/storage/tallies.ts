@@ -1,11 +1,15 @@
 import type { Queryable } from "./database.ts";
 
-/** A window's tally as it is stored: how many reports are in it, and the rest under a key that dies with the window's secret. */
+/**
+ * A window's tally as it is stored: the number of reports in it, and the rest, sealed under a key that derives from the
+ * window's secret.
+ */
 export interface StoredTally {
   readonly counted: number;
   readonly sealed: Uint8Array;
 }
 
+/** Stores the first, empty tally of a window. */
 export async function addTally(transaction: Queryable, windowId: number, sealed: Uint8Array): Promise<void> {
   await transaction.query("INSERT INTO tallies (window_id, counted, sealed) VALUES ($1, 0, $2)", [windowId, sealed]);
 }
@@ -19,6 +23,7 @@ export async function lockTally(transaction: Queryable, windowId: number): Promi
   return row;
 }
 
+/** Replaces a tally that this transaction has locked. */
 export async function saveTally(
   transaction: Queryable,
   windowId: number,
@@ -29,4 +34,12 @@ export async function saveTally(
     counted,
     sealed,
   ]);
+}
+
+/** How many reports are in a window's tally; undefined if the window is erased. */
+export async function countedIn(database: Queryable, windowId: number): Promise<number | undefined> {
+  const [row] = await database.query<{ counted: number }>("SELECT counted FROM tallies WHERE window_id = $1", [
+    windowId,
+  ]);
+  return row?.counted;
 }

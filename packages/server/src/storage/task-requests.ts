@@ -5,10 +5,11 @@ export interface TaskRequest {
   readonly id: Uint8Array;
   /** JSON. */
   readonly request: string;
-  /** Shows that it comes from the admin, and not from whoever can write to the database. */
+  /** Shows that the request comes from the admin, and not from somebody who can only write to the database. */
   readonly mac: Uint8Array;
 }
 
+/** Leaves a request for a process with keys. */
 export async function addTaskRequest(database: Queryable, { id, request, mac }: TaskRequest): Promise<void> {
   await database.query("INSERT INTO task_requests (id, request, mac) VALUES ($1, $2, $3)", [id, request, mac]);
 }
@@ -19,6 +20,7 @@ export async function findTaskAnswer(database: Queryable, id: Uint8Array): Promi
   return row?.answer ?? undefined;
 }
 
+/** Removes a request that nobody waits for any more. */
 export async function removeTaskRequest(database: Queryable, id: Uint8Array): Promise<void> {
   await database.query("DELETE FROM task_requests WHERE id = $1", [id]);
 }
@@ -40,6 +42,7 @@ export async function takeTaskRequest(database: Queryable, seconds: number): Pro
   return row;
 }
 
+/** Stores the answer to a request. */
 export async function answerTaskRequest(database: Queryable, id: Uint8Array, answer: string): Promise<void> {
   await database.query("UPDATE task_requests SET answer = $2 WHERE id = $1", [id, answer]);
 }

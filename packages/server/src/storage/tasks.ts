@@ -10,26 +10,35 @@ import {
   type TaskLayout,
 } from "@lethe/core/message";
 import { type TwoServerLayout, twoServerLayoutOf, twoServerReportBytes } from "@lethe/core/two-server";
-import { createTurns } from "../in-turn.ts";
+import { createTurns } from "../async/in-turn.ts";
 import type { Database, Queryable } from "./database.ts";
 
-/** One version of a task, as it runs. */
-export interface TaskVersion {
+/** What every version of a task has, whether one server counts its reports or two. */
+interface AnyTaskVersion {
   readonly id: number;
   readonly manifest: Manifest;
   readonly signed: SignedManifest;
   readonly hash: Uint8Array;
-  /** Of one server; empty for two. */
-  readonly layout: TaskLayout;
-  /** Of two servers. */
-  readonly shared?: TwoServerLayout;
-  readonly reportBytes: number;
 }
+
+/** How the reports of a task are laid out. `mode` is the manifest's; only `protocol/` decides by it. */
+export type ReportLayout =
+  | { readonly mode: "one-server"; readonly layout: TaskLayout; readonly reportBytes: number }
+  | { readonly mode: "two-server"; readonly layout: TwoServerLayout; readonly reportBytes: number };
+
+/** One version of a task, as it runs. */
+export type TaskVersion = AnyTaskVersion & ReportLayout;
+
+/** A version of a task whose reports one server opens. */
+export type OneServerTask = Extract<TaskVersion, { mode: "one-server" }>;
+
+/** A version of a task whose reports a leader and a helper open together, one half each. */
+export type TwoServerTask = Extract<TaskVersion, { mode: "two-server" }>;
 
 /** All tasks, in memory. They never change, and are few; new ones are found by `refresh`. */
 export interface TaskRegistry {
   refresh(): Promise<void>;
-  /** Looks whether another process has made this task; undefined if it is known. */
+  /** Looks whether another process has made this task; undefined if the task is known. */
   lookFor(name: string): Promise<void> | undefined;
   /** Names in order. */
   names(): readonly string[];
@@ -40,14 +49,14 @@ export interface TaskRegistry {
   inWindow(name: string, window: number): TaskVersion | undefined;
 }
 
-/** Whoever asks for tasks that are not there costs the database little: they wait, and share a look. */
+/** Requests for tasks that do not exist cost the database little: they wait, and share one query. */
 const LOOKS_APART_MS = 100;
 
 interface Row extends SignedManifest {
   readonly name: string;
 }
 
-/** Whether it was added: false if there is that version, or another from that window. */
+/** Stores a task. Returns false if there is that version, or another one from that window on. */
 export async function addTask(
   transaction: Queryable,
   task: {
@@ -66,6 +75,29 @@ export async function addTask(
   return added.length > 0;
 }
 
+/** Removes a version under which no window was ever opened, unless it has this very manifest. */
+export async function removeUnusedTask(
+  transaction: Queryable,
+  name: string,
+  version: number,
+  manifest: string,
+): Promise<void> {
+  await transaction.query(
+    `DELETE FROM tasks WHERE name = $1 AND version = $2 AND manifest <> $3
+     AND NOT EXISTS (SELECT 1 FROM windows WHERE task_id = tasks.id)`,
+    [name, version, manifest],
+  );
+}
+
+/** The manifest of a version, as the database has it now. */
+export async function findManifest(transaction: Queryable, name: string, version: number): Promise<string | undefined> {
+  const [row] = await transaction.query<{ manifest: string }>(
+    "SELECT manifest FROM tasks WHERE name = $1 AND version = $2",
+    [name, version],
+  );
+  return row?.manifest;
+}
+
 /** The version that a window runs under, as the database has it now. */
 export async function findVersionIn(transaction: Queryable, name: string, window: number): Promise<number | undefined> {
   const [row] = await transaction.query<{ id: number }>(
@@ -75,7 +107,10 @@ export async function findVersionIn(transaction: Queryable, name: string, window
   return row?.id;
 }
 
-/** `requireSigned` throws if a manifest is not the operator's; who does not hold the keys leaves that to the devices. */
+/**
+ * The tasks of this database. `requireSigned` throws if a manifest is not the operator's; a process without keys leaves
+ * that check to the devices.
+ */
 export function createTaskRegistry(
   database: Database,
   requireSigned: (task: SignedManifest) => void = () => undefined,
@@ -94,7 +129,7 @@ export function createTaskRegistry(
     for (const [id, { manifest }] of byId) if (!there.has(id)) remove(id, manifest.task);
   }
 
-  /** A helper's, which the leader proposed anew before anything was done under it. */
+  /** At a helper: the leader proposed this version again, with another manifest, before anything was done under it. */
   function remove(id: number, name: string): void {
     byId.delete(id);
     const left = (tasks.get(name) ?? []).filter((version) => version.id !== id);
@@ -112,7 +147,7 @@ export function createTaskRegistry(
       manifest,
       signed: row,
       hash: manifestHash(row.manifest),
-      ...layoutsOf(manifest),
+      ...reportLayoutOf(manifest),
     };
     byId.set(id, version);
     const versions = [...(tasks.get(row.name) ?? []), version];
@@ -122,7 +157,7 @@ export function createTaskRegistry(
     );
   }
 
-  /** One that has not begun, so that it finds whatever was made before it was asked for. */
+  /** A look that has not begun yet, so that it finds every task that was made before it was asked for. */
   function lookSoon(): Promise<void> {
     nextLook ??= sleep(Math.max(0, lastLook + LOOKS_APART_MS - performance.now())).then(() => {
       nextLook = undefined;
@@ -132,7 +167,7 @@ export function createTaskRegistry(
   }
 
   return {
-    // Two at once would both add the same.
+    // Two at once would add the same task twice.
     refresh: () => inTurn(readNew),
     lookFor: (name) => (tasks.has(name) ? undefined : lookSoon()),
     byId: (id) => byId.get(id),
@@ -142,17 +177,17 @@ export function createTaskRegistry(
   };
 }
 
-/** What follows from a task for the messages of its devices. */
-export function layoutsOf(task: Task): Pick<TaskVersion, "layout" | "shared" | "reportBytes"> {
+/** The layout of a task's reports, and their size, which is the same for all. */
+export function reportLayoutOf(task: Task): ReportLayout {
   if (task.mode === "two-server") {
-    const shared = twoServerLayoutOf(task);
-    return { layout: [], shared, reportBytes: twoServerReportBytes(shared) };
+    const layout = twoServerLayoutOf(task);
+    return { mode: "two-server", layout, reportBytes: twoServerReportBytes(layout) };
   }
   const layout = layoutOf(task);
-  return { layout, reportBytes: reportBytes(layout) };
+  return { mode: "one-server", layout, reportBytes: reportBytes(layout) };
 }
 
-/** What both operators agree about; the rest is the leader's to say. */
+/** The part of a manifest that both operators agree on; the leader decides the rest. */
 export function taskOf({ fromWindow, servers, ...task }: Manifest): Task {
   return task;
 }

@@ -1,13 +1,14 @@
-/** How long the database's thread may take, in seconds: for a statement, and for one that goes through all there is. */
+/** How many seconds the database's thread may take: for a statement, and for one that reads whole tables. */
 export interface Patience {
   readonly statement: number;
   readonly long: number;
 }
 
-/** When the process is ending, nobody waits longer than this. */
+/** The limits while the process is ending. */
 const HURRIED: Patience = { statement: 5, long: 20 };
 const TICK_MS = 1000;
 
+/** A watch over a thread. */
 export interface ThreadWatch {
   /** From now on a thread that does not answer is given up sooner. */
   hurry(): void;
@@ -15,8 +16,8 @@ export interface ThreadWatch {
 }
 
 /**
- * Calls `onStuck` once the thread has been at the same statement for longer than it may. It counts ticks of this thread instead of
- * reading a clock: a process that was paused, or a machine that slept, has used up none of the time.
+ * Calls `onStuck` once the thread has worked on the same statement for longer than it may. It counts ticks of this
+ * thread instead of reading a clock: a process that was paused, or a machine that slept, has used up none of the time.
  */
 export function watchThread<Asked extends { readonly isLong: boolean }>(
   patience: Patience,

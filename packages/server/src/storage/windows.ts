@@ -1,14 +1,15 @@
 import type { Refused } from "@lethe/core/message";
 import type { Queryable } from "./database.ts";
 
+/** A window, as it is stored. */
 export interface WindowRow {
   readonly id: number;
   readonly taskId: number;
   readonly name: string;
   readonly number: number;
-  readonly state: "collecting" | "closed" | "released" | "not-enough" | "lost";
+  readonly state: "collecting" | "closed" | WindowOutcome;
   readonly commitment: Uint8Array;
-  /** Of a leader: to the helper's secret, since the helper made keys for this window. */
+  /** At a leader: a commitment to the helper's secret, once the helper has made keys for this window. */
   readonly helperCommitment: Uint8Array | null;
   readonly enrolled: number;
   readonly received: number;
@@ -17,6 +18,7 @@ export interface WindowRow {
 const COLUMNS = `id, task_id AS "taskId", name, number, state, secret_commitment AS commitment,
   helper_commitment AS "helperCommitment", enrolled, received`;
 
+/** The window with this number, if it was made. */
 export async function findWindow(database: Queryable, name: string, number: number): Promise<WindowRow | undefined> {
   const [row] = await database.query<WindowRow>(`SELECT ${COLUMNS} FROM windows WHERE name = $1 AND number = $2`, [
     name,
@@ -25,6 +27,7 @@ export async function findWindow(database: Queryable, name: string, number: numb
   return row;
 }
 
+/** The window with this id, which exists. */
 export async function readWindow(
   database: Queryable,
   id: number,
@@ -35,12 +38,12 @@ export async function readWindow(
   return row;
 }
 
-/** Whether there is, or will be, something to open. */
+/** Whether the window still has, or will have, reports to open. */
 export function isUnreleased({ state }: WindowRow): boolean {
   return state === "collecting" || state === "closed";
 }
 
-/** The id of the new row. */
+/** Stores a new window, and returns its id. */
 export async function addWindow(
   transaction: Queryable,
   { taskId, name, number, commitment }: Pick<WindowRow, "taskId" | "name" | "number" | "commitment">,
@@ -52,7 +55,7 @@ export async function addWindow(
   return (row as { id: number }).id;
 }
 
-/** Beyond all that were made. */
+/** The first number beyond all windows that were made. */
 export async function nextUnusedWindow(database: Queryable, name: string): Promise<number> {
   const [row] = await database.query<{ next: number | null }>(
     "SELECT max(number) + 1 AS next FROM windows WHERE name = $1",
@@ -61,12 +64,12 @@ export async function nextUnusedWindow(database: Queryable, name: string): Promi
   return row?.next ?? 0;
 }
 
-/** What never changes about a window. */
+/** The part of a window that never changes. */
 export type WindowIdentity = Pick<WindowRow, "id" | "name" | "number" | "commitment">;
 
 const MOST_REMEMBERED = 1000;
 
-/** Finds windows as every upload must, and asks the database only the first time. */
+/** Finds windows for uploads, and asks the database only the first time. */
 export function createWindowFinder(
   database: Queryable,
 ): (name: string, number: number) => Promise<WindowIdentity | undefined> {
@@ -83,17 +86,17 @@ export function createWindowFinder(
   };
 }
 
-/** Those that are not erased yet, oldest first. */
+/** The windows that are not erased yet, oldest first. */
 export function unfinishedWindows(database: Queryable): Promise<WindowRow[]> {
   return database.query<WindowRow>(`SELECT ${COLUMNS} FROM windows WHERE NOT erased ORDER BY id`);
 }
 
-/** Until the transaction ends the window neither closes nor counts another's uploads. */
+/** Locks a window: until the transaction ends it neither closes nor receives reports of other transactions. */
 export async function lockWindow(transaction: Queryable, id: number): Promise<WindowRow> {
   return readWindow(transaction, id, "FOR NO KEY UPDATE");
 }
 
-/** The helper's commitment, once and for all: that which was noted first. */
+/** Stores the helper's commitment unless there is one, and returns the stored one: the first one counts. */
 export async function noteHelperCommitment(
   database: Queryable,
   id: number,
@@ -107,7 +110,7 @@ export async function noteHelperCommitment(
   return row?.noted;
 }
 
-/** Whether this closed it; a window closes once. */
+/** Closes a window. Returns whether this call did: a window closes once. */
 export async function closeWindow(database: Queryable, id: number): Promise<boolean> {
   const rows = await database.query(
     "UPDATE windows SET state = 'closed' WHERE id = $1 AND state = 'collecting' RETURNING id",
@@ -116,7 +119,18 @@ export async function closeWindow(database: Queryable, id: number): Promise<bool
   return rows.length > 0;
 }
 
-/** Whether this one erases the window's rows, for so long: nobody else does, or who did is dead. */
+/** How a window can end. `lost` means that nobody can ever open its reports. */
+export type WindowOutcome = "released" | "not-enough" | "lost";
+
+/** Notes how a window ended, in the transaction that stores what is published about it. */
+export async function endWindow(transaction: Queryable, id: number, outcome: WindowOutcome): Promise<void> {
+  await transaction.query("UPDATE windows SET state = $2 WHERE id = $1", [id, outcome]);
+}
+
+/**
+ * Whether the caller may erase the window's rows for this many seconds: nobody else is erasing them, or the process
+ * that was has not renewed its claim.
+ */
 export async function claimErasure(
   database: Queryable,
   id: number,
@@ -132,10 +146,7 @@ export async function claimErasure(
   return rows.length > 0;
 }
 
-export async function markErased(database: Queryable, id: number): Promise<void> {
-  await database.query("UPDATE windows SET erased = true WHERE id = $1", [id]);
-}
-
+/** How many requests of a window were refused, by reason. */
 export async function refusalsOf(database: Queryable, windowId: number): Promise<Refused> {
   const rows = await database.query<{ reason: string; requests: number }>(
     "SELECT reason, requests FROM refusals WHERE window_id = $1 ORDER BY reason",
@@ -144,6 +155,7 @@ export async function refusalsOf(database: Queryable, windowId: number): Promise
   return Object.fromEntries(rows.map(({ reason, requests }) => [reason, requests]));
 }
 
+/** Adds to the count of refusals of a window, if it is still collecting. */
 export async function addRefusals(
   database: Queryable,
   refusal: { readonly name: string; readonly number: number; readonly reason: string; readonly requests: number },

@@ -1,32 +1,20 @@
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes } from "node:crypto";
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname } from "node:path";
+import { existsSync } from "node:fs";
 import { type Secret, secret, stepWindowRatchet, WINDOW_SECRET_BYTES } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
-import { decodeBase64urlOf, encodeBase64url, encodeOperatorKey } from "@lethe/core/message";
-import { type Lock, takeLock } from "@lethe/device/lock-file";
-import { z } from "zod";
+import { decodeBase64urlOf, encodeOperatorKey } from "@lethe/core/message";
+import { type Lock, takeLock } from "@lethe/files";
 import { whySystemRefused } from "../storage/disk-error.ts";
+import { type Content, load, save, versionOf } from "./key-file-content.ts";
 
 /**
  * All secrets of a tally, outside of the database and its backups: the operator's signing key, the ratchet, and the
- * secrets of windows that are not released yet. Tallies of one database share it; then whoever changes it holds the database's lock
- * (`lockKeyFile` in storage/locks.ts).
+ * secrets of windows that are not released yet. Processes on one PostgreSQL database share it; a process that changes
+ * it holds the database's lock (`lockKeyFile` in storage/locks.ts).
  */
 export interface KeyFile {
   readonly signingKey: KeyObject;
-  /** As devices pin it. */
+  /** The public key, as devices pin it. */
   readonly operatorKey: string;
   /** Undefined if it was never made, or is destroyed. */
   windowSecret(task: string, window: number): Secret<Uint8Array> | undefined;
@@ -36,7 +24,7 @@ export interface KeyFile {
   belongTo(database: string): void;
   /** The windows of which it holds secrets. */
   windows(): readonly { readonly task: string; readonly window: number }[];
-  /** Takes over what others changed; secrets that they destroyed are gone here, too. */
+  /** Takes over what other processes changed; secrets that they destroyed are wiped here, too. */
   refresh(): void;
   /** The secret of a window, made by one step of the ratchet if there is none; it is on disk when this returns. */
   openWindow(task: string, window: number): Secret<Uint8Array>;
@@ -46,28 +34,16 @@ export interface KeyFile {
   close(): void;
 }
 
-const CONTENT = z.strictObject({
-  version: z.literal(1),
-  operator: z.string(),
-  chain: z.string(),
-  database: z.string().optional(),
-  windows: z.record(z.string(), z.string()),
-});
-
-interface Content {
-  readonly operator: Secret<Uint8Array>;
-  readonly chain: Secret<Uint8Array>;
-  readonly database: string | undefined;
-  readonly windows: ReadonlyMap<string, Secret<Uint8Array>>;
-}
-
 const fresh = (): Uint8Array => new Uint8Array(randomBytes(WINDOW_SECRET_BYTES));
 const nameOf = (task: string, window: number): string => `${task}/${window}`;
 
-/** For this process alone, or for others, too, that open it as `shared`. One that is not there is made, if that is wanted. */
+/**
+ * Opens a key file for this process alone, or for `severalProcesses` that all open it this way. A missing file is
+ * created unless `create` is false.
+ */
 export function openKeyFile(
   path: string,
-  { shared = false, create = true }: { readonly shared?: boolean; readonly create?: boolean } = {},
+  { severalProcesses = false, create = true }: { readonly severalProcesses?: boolean; readonly create?: boolean } = {},
 ): KeyFile {
   const lock = lockFor(path);
   try {
@@ -81,8 +57,8 @@ export function openKeyFile(
       const content = { operator: secret(fresh()), chain: secret(fresh()), database: undefined, windows: new Map() };
       atStart(path, () => save(path, content));
     }
-    const keyFile = keyFileOf(path, shared ? undefined : lock);
-    if (shared) lock.release();
+    const keyFile = keyFileOf(path, severalProcesses ? undefined : lock);
+    if (severalProcesses) lock.release();
     return keyFile;
   } catch (error) {
     lock.release();
@@ -90,13 +66,19 @@ export function openKeyFile(
   }
 }
 
-/** What a key file's operator key is; it is made if it is not there and that is wanted. A service may be using the file. */
+/**
+ * The operator key of a key file, which is created if it is missing and `create` is true. A service may be using the
+ * file.
+ */
 export function operatorKeyOf(path: string, { create }: { readonly create: boolean }): string {
   if (!existsSync(path)) openKeyFile(path, { create }).close();
   return publicHalf(load(path).operator).operatorKey;
 }
 
-/** Whether a key file was used with a database, so that it must not be used with a new one. A service may be using the file. */
+/**
+ * Whether a key file was used with a database, so that it must not be used with a new one. A service may be using the
+ * file.
+ */
 export function belongsToDatabase(path: string): boolean {
   if (!existsSync(path)) return false;
   const { database, windows } = load(path);
@@ -115,7 +97,7 @@ function publicHalf(operator: Secret<Uint8Array>): Pick<KeyFile, "signingKey" | 
 function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
   let version = versionOf(path);
   let content = load(path);
-  /** On disk first: what cannot be written has not happened. */
+  /** Writes to disk first: if that fails, nothing has changed in memory either. */
   const replace = (next: Content): void => {
     save(path, next, version);
     version = versionOf(path);
@@ -126,7 +108,7 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
     const seen = versionOf(path);
     const loaded = load(path);
     if (Buffer.compare(loaded.operator.reveal(), before.operator.reveal()) !== 0) {
-      throw new LetheError("bad-key-file", `the key file ${path} is another operator's now: restore it, or start anew`);
+      throw new LetheError("bad-key-file", `the key file ${path} is another operator's now: restore it, or restart`);
     }
     content = keepingKnown(loaded, before);
     version = seen;
@@ -176,7 +158,7 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
   };
 }
 
-/** Secrets that are in memory already are not there twice, so that wiping one leaves none. */
+/** Keeps every secret in memory once, so that wiping it leaves no copy. */
 function keepingKnown(loaded: Content, { operator, windows: known }: Content): Content {
   loaded.operator.reveal().fill(0);
   const keep = ([name, read]: [string, Secret<Uint8Array>]): [string, Secret<Uint8Array>] => {
@@ -186,12 +168,6 @@ function keepingKnown(loaded: Content, { operator, windows: known }: Content): C
     return [name, before];
   };
   return { ...loaded, operator, windows: new Map([...loaded.windows].map(keep)) };
-}
-
-/** Another when the file was replaced, as far as the file system's clock tells. */
-function versionOf(path: string): string {
-  const { ino, mtimeNs, size } = statSync(path, { bigint: true });
-  return `${ino} ${mtimeNs} ${size}`;
 }
 
 function lockFor(path: string): Lock {
@@ -205,7 +181,7 @@ function lockFor(path: string): Lock {
   }
 }
 
-/** What the system refuses when a service starts is told in one line. */
+/** Writes at the start of a service. If the system refuses, the error says why in one line. */
 function atStart(path: string, write: () => void): void {
   try {
     write();
@@ -214,7 +190,7 @@ function atStart(path: string, write: () => void): void {
   }
 }
 
-/** The cause is not kept: it may quote what was to be written. */
+/** The error for a file that cannot be written. The cause is not kept, because it may quote the content. */
 function unwritable(path: string, error: unknown): LetheError {
   const reason = whySystemRefused(error) ?? "is there such a folder, and is it yours?";
   return new LetheError("bad-key-file", `the key file ${path} cannot be made or changed: ${reason}`);
@@ -228,96 +204,4 @@ function ed25519(seed: Secret<Uint8Array>): KeyObject {
   const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
   der.fill(0);
   return key;
-}
-
-function load(path: string): Content {
-  if ((statSync(path).mode & 0o077) !== 0) {
-    throw new LetheError("bad-key-file", `others may read the key file ${path}: chmod 600 ${path}`);
-  }
-  try {
-    const { operator, chain, database, windows } = CONTENT.parse(JSON.parse(readWhole(path)));
-    const read = (text: string): Secret<Uint8Array> => secret(decodeBase64urlOf("a secret", WINDOW_SECRET_BYTES, text));
-    return {
-      operator: read(operator),
-      chain: read(chain),
-      database,
-      windows: new Map(Object.entries(windows).map(([name, text]) => [name, read(text)])),
-    };
-  } catch {
-    // The cause would quote what is in the file.
-    throw new LetheError(
-      "bad-key-file",
-      `the key file ${path} cannot be read: it is damaged or of another version; restore it, without it open windows are lost`,
-    );
-  }
-}
-
-/** Whoever replaces the file overwrites the old one: what was read counts if it is still the file of that name. */
-function readWhole(path: string): string {
-  for (;;) {
-    const file = openSync(path, "r");
-    try {
-      const text = readFileSync(file, "utf8");
-      if (statSync(path, { bigint: true }).ino === fstatSync(file, { bigint: true }).ino) return text;
-    } finally {
-      closeSync(file);
-    }
-  }
-}
-
-/** The new content is whole and on disk before it replaces the old, which is then overwritten as far as the disk allows. */
-function save(path: string, { operator, chain, database, windows }: Content, replaced?: string): void {
-  const write = (value: Secret<Uint8Array>): string => encodeBase64url(value.reveal());
-  const text = JSON.stringify({
-    version: 1,
-    operator: write(operator),
-    chain: write(chain),
-    ...(database !== undefined && { database }),
-    windows: Object.fromEntries([...windows].map(([name, value]) => [name, write(value)])),
-  } satisfies z.infer<typeof CONTENT>);
-  const unfinished = `${path}.new`;
-  rmSync(unfinished, { force: true });
-  const old = existsSync(path) ? openSync(path, "r+") : undefined;
-  try {
-    writeWhole(unfinished, text);
-    // Whoever stood still until its lock was another's must not undo what that one did.
-    if (replaced !== undefined && versionOf(path) !== replaced) {
-      rmSync(unfinished, { force: true });
-      throw new LetheError("bad-key-file", `another process changed the key file ${path} at the same time`);
-    }
-    renameSync(unfinished, path);
-    syncFolder(dirname(path));
-    if (old !== undefined) writeDurably(old, " ".repeat(fstatSync(old).size));
-  } finally {
-    if (old !== undefined) closeSync(old);
-  }
-}
-
-/** A file that holds all of the text, on disk; or an error, and no file. */
-function writeWhole(path: string, text: string): void {
-  const file = openSync(path, "wx", 0o600);
-  try {
-    writeDurably(file, text);
-    if (readFileSync(path, "utf8") !== text) throw new LetheError("bad-key-file", `the disk did not keep ${path}`);
-  } catch (error) {
-    rmSync(path, { force: true });
-    throw error;
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Unlike `writeSync`, which may write a part and say so, this writes everything or throws. */
-function writeDurably(file: number, text: string): void {
-  writeFileSync(file, text);
-  fsyncSync(file);
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }

@@ -1,28 +1,27 @@
 import { createPublicKey, type KeyObject, randomBytes, verify } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
 import { decodeOperatorKey, encodeBase64url, type SignedManifest } from "@lethe/core/message";
-import { giveUpWindow } from "../release/finish.ts";
 import type { Database } from "../storage/database.ts";
 import { lockKeyFile } from "../storage/locks.ts";
 import { claimDatabaseId, claimForOperator, findOperator } from "../storage/operator.ts";
-import type { TaskRegistry } from "../storage/tasks.ts";
-import { findWindow, isUnreleased, unfinishedWindows } from "../storage/windows.ts";
+import { findWindow, isUnreleased } from "../storage/windows.ts";
 import { type KeyFile, openKeyFile } from "./key-file.ts";
-import { findSecret, secretOf } from "./windows.ts";
 
-/** The key file, which must belong to the database; or to none, and then belongs to this one from now on. */
+/** Opens the key file, which must belong to this database, or to none: then it belongs to this one from now on. */
 export async function openKeys(
   database: Database,
   path: string,
   options: {
-    readonly shared: boolean;
-    /** The database is new though the key file belongs to another, which is given up. */
+    /** Whether other processes use the key file, too: those on the same PostgreSQL database. */
+    readonly severalProcesses: boolean;
+    /** The database of this key file is lost, and this empty one takes its place. */
     readonly isNewDatabase: boolean;
   },
 ): Promise<KeyFile> {
   const { keyFile, id } = await claim(database, path, options);
   try {
-    // After the commit: a key file that knows an id refuses every empty database, this one too if it were not committed.
+    // After the commit: a key file that knows an id refuses every empty database, this one too if it were not
+    // committed.
     if (keyFile.database() !== id) {
       await database.transaction(async (transaction) => {
         await lockKeyFile(transaction);
@@ -38,11 +37,11 @@ export async function openKeys(
 
 const ID_BYTES = 16;
 
-/** The key file, and the id of the database, which belong together. */
+/** Opens the key file, and finds or makes the id of the database, in one transaction. */
 function claim(
   database: Database,
   path: string,
-  { shared, isNewDatabase }: { readonly shared: boolean; readonly isNewDatabase: boolean },
+  { severalProcesses, isNewDatabase }: { readonly severalProcesses: boolean; readonly isNewDatabase: boolean },
 ): Promise<{ readonly keyFile: KeyFile; readonly id: string }> {
   return database.transaction(async (transaction) => {
     await lockKeyFile(transaction);
@@ -50,7 +49,7 @@ function claim(
     if (isNewDatabase && !isFirst) {
       throw new LetheError("bad-database", "this database is in use already: start without --new-database");
     }
-    const opened = openKeyFile(path, { shared, create: isFirst });
+    const opened = openKeyFile(path, { severalProcesses, create: isFirst });
     try {
       if (isNewDatabase) for (const { task, window } of opened.windows()) opened.destroyWindow(task, window);
       else if (isFirst) requireUnused(opened, path);
@@ -94,22 +93,7 @@ function belongsElsewhere(path: string): LetheError {
   );
 }
 
-/** Windows that cannot be opened are given up, if that is wanted; else they keep the service from starting. */
-export async function requireSecrets(
-  { database, tasks, now }: { readonly database: Database; readonly tasks: TaskRegistry; readonly now: () => number },
-  keyFile: KeyFile,
-  abandonLostWindows: boolean,
-): Promise<void> {
-  for (const window of await unfinishedWindows(database)) {
-    if (!isUnreleased(window)) continue;
-    const task = tasks.byId(window.taskId);
-    if (task && abandonLostWindows && !findSecret(keyFile, window)) {
-      await giveUpWindow(database, task, window, Math.floor(now()));
-    } else await secretOf(database, keyFile, window);
-  }
-}
-
-/** What is in the database may come from whoever can write to it. */
+/** A check of the tasks in the database, because somebody else may have written them. */
 export function requireSignedBy(operatorKey: string): (task: SignedManifest) => void {
   return (signed) => {
     if (isSignedBy(operatorKey, signed)) return;
@@ -117,11 +101,12 @@ export function requireSignedBy(operatorKey: string): (task: SignedManifest) => 
   };
 }
 
+/** Whether this operator has signed a manifest. */
 export function isSignedBy(operatorKey: string, { manifest, signature }: SignedManifest): boolean {
   return verify(null, Buffer.from(manifest), publicKeyOf(operatorKey), signature);
 }
 
-/** The key that an operator key stands for. */
+/** The public key in an operator key. */
 function publicKeyOf(operatorKey: string): KeyObject {
   const x = Buffer.from(decodeOperatorKey(operatorKey)).toString("base64url");
   return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });

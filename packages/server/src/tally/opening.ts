@@ -15,33 +15,35 @@ import {
 import { planTask, type TaskPlan } from "@lethe/core/plan";
 import { randomnessFrom, withBufferedRandomness } from "@lethe/core/randomness";
 
-/** Which window's secret, and which manifest's layout. */
+/** What a thread needs to know of a window: its secret, and the manifest, which has the layout. */
 export interface WindowKeys {
   readonly manifest: string;
   readonly window: number;
   readonly windowSecret: Uint8Array;
 }
 
-/** With a commitment to the secret, so that one that was destroyed meanwhile is noticed. */
+/** The same with a commitment to the secret, so that a thread notices a secret that was wiped meanwhile. */
 export interface CommittedKeys extends WindowKeys {
   readonly commitment: Uint8Array;
 }
 
+/** A new device id, with its keys and their signature. */
 export interface IssuedKeys {
   readonly device: Uint8Array;
   readonly publicKeys: Uint8Array;
   readonly signature: Uint8Array;
 }
 
+/** A report, as it is stored. */
 export interface ReceivedReport {
   readonly device: Uint8Array;
   readonly body: Uint8Array;
 }
 
-/** The answers of a batch of reports, added up: one list a statistic. */
+/** The answers of a batch of reports, added up: one list per statistic. */
 export interface BatchSums {
   readonly sums: readonly (readonly number[])[];
-  /** For the tally's eyes only. */
+  /** How many reports were invalid; never published without noise. */
   readonly invalid: number;
 }
 
@@ -68,7 +70,7 @@ export function requireCommitted({ windowSecret, commitment }: CommittedKeys): v
   if (Buffer.compare(found, commitment) !== 0) throw new TypeError("the window's secret was destroyed meanwhile");
 }
 
-/** Ids and signed public keys for so many devices to come. */
+/** Ids and signed public keys for `count` devices to come. */
 export function issueKeys(
   { manifest: text, window, windowSecret }: WindowKeys,
   count: number,
@@ -90,8 +92,8 @@ export function issueKeys(
 }
 
 /**
- * Opens reports and adds up their answers. What fails the check of its statistic counts there as a draw on "no event"
- * ("Invalid reports" in docs/threat-model.md); a report any part of which fails is counted as invalid.
+ * Opens reports and adds up their answers. A part that fails the check of its statistic counts there as a draw on "no
+ * event" ("Invalid reports" in docs/threat-model.md); a report counts as invalid if any part fails.
  */
 export function openReports(
   { manifest: text, window, windowSecret }: WindowKeys,
@@ -119,8 +121,8 @@ export function openReports(
 }
 
 /**
- * What a release costs a device, if as many reports are honest as the operator vouches for; `received` is for the errors alone. Many different metrics take
- * seconds.
+ * The privacy cost of a release for a device, if as many reports are honest as the operator vouches for; `received`
+ * only decides the errors. Takes seconds if there are many different metrics.
  */
 export function priceRelease(manifest: string, received: number): TaskPlan {
   return planTask({ task: contextOf(manifest).manifest, devices: received, delta: DELTA, windows: 1 });

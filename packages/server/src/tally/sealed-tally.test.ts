@@ -1,26 +1,35 @@
 import { secret } from "@lethe/core/encryption";
-import { expect, it } from "vitest";
-import { openTally, sealTally } from "./sealed-tally.ts";
+import { describe, expect, it } from "vitest";
+import { openTally, sealEmptyTally, sealTally, type WindowTally } from "./sealed-tally.ts";
 
 const windowSecret = secret(new Uint8Array(32).fill(1));
-const tally = { sums: [[3, 0, 1], [12345]], invalid: -7 };
+const sums: WindowTally = { kind: "sums", sums: [[3, 0, 1], [12345]], invalid: -7 };
+const share: WindowTally = { kind: "share", share: Uint8Array.of(1, 2, 3, 45), invalid: 2 };
 
-it("a tally is read as it was sealed", () => {
-  expect(openTally(windowSecret, sealTally(windowSecret, tally))).toEqual(tally);
+describe.each([sums, share])("a tally of $kind", (tally) => {
+  it("is read as it was sealed", () => {
+    expect(openTally(windowSecret, sealTally(windowSecret, tally), tally.kind)).toEqual(tally);
+  });
+
+  it("shows nothing without the window's secret, and never looks the same twice", () => {
+    const sealed = sealTally(windowSecret, tally);
+    expect(Buffer.from(sealed).includes("invalid")).toBe(false);
+    expect(sealTally(windowSecret, tally)).not.toEqual(sealed);
+    expect(() => openTally(secret(new Uint8Array(32).fill(2)), sealed, tally.kind)).toThrow();
+  });
+
+  it("is refused if it was changed", () => {
+    const sealed = sealTally(windowSecret, tally);
+    for (const at of [0, 12, 20, sealed.length - 1]) {
+      const changed = Uint8Array.from(sealed);
+      changed[at] = (changed[at] as number) ^ 1;
+      expect(() => openTally(windowSecret, changed, tally.kind)).toThrow();
+    }
+  });
 });
 
-it("it shows nothing without the window's secret, and never looks the same twice", () => {
-  const sealed = sealTally(windowSecret, tally);
-  expect(Buffer.from(sealed).includes("12345")).toBe(false);
-  expect(sealTally(windowSecret, tally)).not.toEqual(sealed);
-  expect(() => openTally(secret(new Uint8Array(32).fill(2)), sealed)).toThrow();
-});
-
-it("a changed one is refused", () => {
-  const sealed = sealTally(windowSecret, tally);
-  for (const at of [0, 12, 20, sealed.length - 1]) {
-    const changed = Uint8Array.from(sealed);
-    changed[at] = (changed[at] as number) ^ 1;
-    expect(() => openTally(windowSecret, changed)).toThrow();
-  }
+it("an empty tally is one of either kind, with its noise", () => {
+  const sealed = sealEmptyTally(windowSecret, 5);
+  expect(openTally(windowSecret, sealed, "sums")).toEqual({ kind: "sums", sums: [], invalid: 5 });
+  expect(openTally(windowSecret, sealed, "share")).toEqual({ kind: "share", share: undefined, invalid: 5 });
 });

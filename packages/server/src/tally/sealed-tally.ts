@@ -1,33 +1,82 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { deriveTallyKey, type Secret } from "@lethe/core/encryption";
 
-/** Everything that was read from a window's reports so far. */
-export interface Tally {
-  /** Answers, added up: one list a statistic. */
+/** Everything that was counted in a window of one server. */
+export interface SumsTally {
+  readonly kind: "sums";
+  /** Answers, added up: one list per statistic; none before the first report. */
   readonly sums: readonly (readonly number[])[];
-  /** Invalid reports, and the noise that was drawn when the window was made. */
+  /** The number of invalid reports, plus the noise that was drawn when the window was made. */
   readonly invalid: number;
 }
+
+/** Everything that one of two servers counted in a window. */
+export interface ShareTally {
+  readonly kind: "share";
+  /** The server's share of all sums, as core's aggregator stores it; undefined before the first report. */
+  readonly share: Uint8Array | undefined;
+  /** As in the other kind. */
+  readonly invalid: number;
+}
+
+/** What a window has counted: sums, or one server's share of them. */
+export type WindowTally = SumsTally | ShareTally;
+
+/** The kind of a window's tally, which the task's protocol decides. */
+export type TallyKind = WindowTally["kind"];
+
+/** The tally of a kind. */
+export type TallyOf<Kind extends TallyKind> = Extract<WindowTally, { kind: Kind }>;
 
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * A tally for the database. Each batch leaves the version before it in the database's files and logs for a while; the difference of two would
- * show the answers of a few reports, and how many of them were invalid, without noise. Sealed under a key derived from the window's
- * secret they show nothing once that is destroyed, and before that only to who could open the reports anyway.
+ * The text under the seal. It has the same form for both kinds, and never changed: a share's bytes are the first list.
  */
-export function sealTally(windowSecret: Secret<Uint8Array>, tally: Tally): Uint8Array {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(CIPHER, deriveTallyKey(windowSecret).reveal(), nonce);
-  return Buffer.concat([nonce, cipher.update(JSON.stringify(tally), "utf8"), cipher.final(), cipher.getAuthTag()]);
+interface SealedText {
+  readonly sums: readonly (readonly number[])[];
+  readonly invalid: number;
 }
 
-export function openTally(windowSecret: Secret<Uint8Array>, sealed: Uint8Array): Tally {
+/** The tally that a window of any task begins with; `noise` is what its count of invalid reports begins with. */
+export function sealEmptyTally(windowSecret: Secret<Uint8Array>, noise: number): Uint8Array {
+  return sealTally(windowSecret, { kind: "sums", sums: [], invalid: noise });
+}
+
+/**
+ * Seals a tally for the database. Each batch leaves the version before it in the database's files and logs for a while;
+ * the difference of two versions would show the answers of a few reports, and how many of them were invalid, without
+ * noise. The key derives from the window's secret: once that is destroyed nobody can open the tally, and before that
+ * only those who could open the reports anyway.
+ */
+export function sealTally(windowSecret: Secret<Uint8Array>, tally: WindowTally): Uint8Array {
+  const text: SealedText = { sums: sumsOf(tally), invalid: tally.invalid };
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, deriveTallyKey(windowSecret).reveal(), nonce);
+  return Buffer.concat([nonce, cipher.update(JSON.stringify(text), "utf8"), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Opens a tally of this kind; throws if it was sealed under another secret, or changed. */
+export function openTally<Kind extends TallyKind>(
+  windowSecret: Secret<Uint8Array>,
+  sealed: Uint8Array,
+  kind: Kind,
+): TallyOf<Kind> {
   const end = sealed.length - TAG_BYTES;
   const decipher = createDecipheriv(CIPHER, deriveTallyKey(windowSecret).reveal(), sealed.subarray(0, NONCE_BYTES));
   decipher.setAuthTag(sealed.subarray(end));
   const text = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, end)), decipher.final()]);
-  return JSON.parse(text.toString("utf8")) as Tally;
+  return tallyOf(kind, JSON.parse(text.toString("utf8")) as SealedText) as TallyOf<Kind>;
+}
+
+function sumsOf(tally: WindowTally): SealedText["sums"] {
+  if (tally.kind === "sums") return tally.sums;
+  return tally.share ? [[...tally.share]] : [];
+}
+
+function tallyOf(kind: TallyKind, { sums, invalid }: SealedText): WindowTally {
+  if (kind === "sums") return { kind, sums, invalid };
+  return { kind, share: sums[0] && Uint8Array.from(sums[0]), invalid };
 }

@@ -14,7 +14,7 @@ import {
 } from "@lethe/core/two-server";
 import type { IssuedKeys, WindowKeys } from "./opening.ts";
 
-/** A server's half of a report, as it came. */
+/** A server's half of a report, as it was received. */
 export interface ReceivedHalf {
   readonly device: Uint8Array;
   readonly report: Uint8Array;
@@ -34,7 +34,7 @@ function contextOf(text: string): { manifest: Manifest; hash: Uint8Array; layout
   return found;
 }
 
-/** One of two servers' signed keys, for devices that are known or for so many new ones. */
+/** The signed keys of one of two servers, for known devices or for a number of new ones. */
 export async function issueShares(
   { manifest: text, window, windowSecret }: WindowKeys,
   role: ServerRole,
@@ -59,7 +59,7 @@ function newDevice(): Uint8Array {
   return device;
 }
 
-/** What a server finds in its halves of reports: the one query of each. The same halves give the same. */
+/** Opens and queries a server's halves of reports. The same halves always give the same result. */
 export async function prepareShares(
   { manifest: text, window, windowSecret }: WindowKeys,
   role: ServerRole,

@@ -14,7 +14,7 @@ import {
 } from "./opening.ts";
 import { issueShares, prepareShares, type ReceivedHalf } from "./shares.ts";
 
-/** What a thread can be asked, and what it answers. */
+/** The functions that a thread performs. */
 export interface Work {
   issue(keys: CommittedKeys, count: number, signingKey: KeyObject): IssuedKeys[];
   open(keys: CommittedKeys, reports: readonly ReceivedReport[]): BatchSums;
@@ -32,7 +32,9 @@ export interface Work {
     halves: readonly ReceivedHalf[],
   ): PreparedHalf[];
 }
+/** A call of one of these functions, as a message. */
 export type Call = { [Name in keyof Work]: readonly [Name, ...Parameters<Work[Name]>] }[keyof Work];
+/** The result of a call, as a message. */
 export type Outcome = { readonly result: unknown } | { readonly error: string };
 
 const port = parentPort;
@@ -55,7 +57,7 @@ async function perform(call: Call): Promise<unknown> {
     if (call[0] === "issueShares") return await issueShares(call[1], call[2], call[3], call[4]);
     return await prepareShares(call[1], call[2], call[3], call[4]);
   } finally {
-    // This thread's own copy.
+    // Wipes this thread's own copy.
     call[1].windowSecret.fill(0);
   }
 }

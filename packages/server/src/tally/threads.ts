@@ -1,10 +1,19 @@
 import { Worker } from "node:worker_threads";
 import type { Call, Outcome, Work } from "./thread.ts";
 
-/** Threads that open reports and make keys, so that neither waits for the other nor HTTP for them. */
+/**
+ * Threads that open reports and make keys, so that neither waits for the other, nor HTTP for them. This is the server's
+ * one pool; `piscina` would not make it shorter, because typed calls, wiped secrets and a job that fails when its
+ * thread dies are ours either way.
+ */
 export interface Threads {
+  /**
+   * Calls a function of `thread.ts` in the next thread that is free. Rejects if the function throws, or if its thread
+   * dies.
+   */
   run<Name extends keyof Work>(name: Name, ...args: Parameters<Work[Name]>): Promise<ReturnType<Work[Name]>>;
   readonly count: number;
+  /** Ends all threads. Jobs under way never settle. */
   close(): Promise<void>;
 }
 
@@ -14,6 +23,7 @@ interface Job {
   readonly reject: (error: Error) => void;
 }
 
+/** Starts `count` threads. A thread that dies is replaced. */
 export function startThreads(count: number): Threads {
   const waiting: Job[] = [];
   const idle: Worker[] = [];
@@ -33,7 +43,7 @@ export function startThreads(count: number): Threads {
       if ("result" in outcome) job?.resolve(outcome.result);
       else job?.reject(new Error(outcome.error));
     });
-    // Out of memory, say: its job fails, another thread takes its place.
+    // For example out of memory: its job fails, and another thread takes its place.
     thread.on("error", (error) => {
       all.delete(thread);
       if (idle.includes(thread)) idle.splice(idle.indexOf(thread), 1);

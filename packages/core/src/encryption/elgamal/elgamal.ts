@@ -19,6 +19,7 @@ import {
 export interface ElGamalPublicKey {
   readonly point: RistrettoPoint;
 }
+/** x with P = x·G. */
 export type ElGamalSecretKey = Secret<bigint>;
 
 /**
@@ -32,10 +33,11 @@ export interface ElGamalCiphertext {
 
 type Group = RerandomizableScheme<RistrettoPoint, ElGamalPublicKey, ElGamalSecretKey, ElGamalCiphertext>;
 
+/** ElGamal for integers in a range, which add up under encryption. */
 export interface ElGamalCounter extends AdditiveScheme<number, ElGamalPublicKey, ElGamalSecretKey, ElGamalCiphertext> {
   /**
-   * Decodes and decrypts; undefined where one of them would throw. The work is the same for all bytes of the right length:
-   * two square roots, a multiplication and a whole discrete logarithm.
+   * Decodes and decrypts; undefined where one of them would throw. The work is the same for all bytes of the right
+   * length: two square roots, a multiplication and a whole discrete logarithm.
    */
   open(secretKey: ElGamalSecretKey, bytes: Uint8Array): number | undefined;
 }
@@ -118,9 +120,12 @@ function canonical(ephemeral: RistrettoPoint, masked: RistrettoPoint): ElGamalCi
   return { ephemeral: canonicalPoint(ephemeral), masked: canonicalPoint(masked) };
 }
 
-/** Messages from −2⁵² to 2⁵² become scalars of the same length, so that no encryption takes a time of its own. */
+/** Messages from −2⁵² to 2⁵² become scalars of the same length, so that every encryption takes the same time. */
 const OFFSET = 2n ** 200n;
-/** Made when it is first needed: the first multiplication of a process makes noble's table for G, and many processes never multiply. */
+/**
+ * Made when it is first needed: the first multiplication of a process makes noble's table for G, and many processes
+ * never multiply.
+ */
 let offsetPoint: RistrettoPoint | undefined;
 const BITS = [IDENTITY, BASE] as const;
 

@@ -3,13 +3,17 @@ import { decodePointOrStandIn, POINT_BYTES, type RistrettoPoint } from "./ristre
 
 /** Bytes that one group element carries. */
 export const EMBEDDED_BYTES = 24;
-/** Two bytes of a counter, the data, and zeros, which keep the number below the prime and tell what was embedded from what was not. */
+/**
+ * Two bytes of a counter, the data, and zeros, which keep the number below the prime and distinguish what was embedded
+ * from what was not.
+ */
 const COUNTER_BYTES = 2;
 const COUNTERS = 2 ** (8 * COUNTER_BYTES);
 
 /**
- * The group element whose encoding is the bytes between the first counter that fits and zeros. Only even numbers can be encodings, and of these
- * one in four is. How many counters are tried depends on the bytes: it shows in time, and must not say anything that the bytes may not.
+ * The group element whose encoding is the bytes between the first counter that fits and zeros. Only even numbers can be
+ * encodings, and of these one in four is. How many counters are tried depends on the bytes: it shows in time, and must
+ * not say anything that the bytes may not.
  */
 export function embed(data: Uint8Array): RistrettoPoint {
   requireLength("what is embedded in a group element", data, EMBEDDED_BYTES);

@@ -60,7 +60,7 @@ describe("canonical coordinates", () => {
       const expected = coordinatesOf(decodePoint(element.toBytes()));
       for (const standIn of standIns(element)) {
         expect(standIn.equals(element)).toBe(true);
-        // The last is the same element, with a Z of its own.
+        // The last is the same element, with another Z.
         for (const point of [standIn, standIn.add(BASE).subtract(BASE)]) {
           expect(coordinatesOf(canonicalPoint(point))).toEqual(expected);
         }

@@ -6,12 +6,15 @@ import type { Randomness } from "../../randomness/index.ts";
 /** An element of Ristretto255 (RFC 9496), the group of prime order in which ElGamal works. */
 export type RistrettoPoint = InstanceType<typeof ristretto255.Point>;
 
+/** G. */
 export const BASE: RistrettoPoint = ristretto255.Point.BASE;
+/** 0·G. */
 export const IDENTITY: RistrettoPoint = ristretto255.Point.ZERO;
 /** Takes the place of a point with which the same work would take less time. Not G: noble keeps tables for it. */
 export const STAND_IN: RistrettoPoint = BASE.double();
 const STAND_IN_BYTES = STAND_IN.toBytes();
 const SQRT_OF_MINUS_ONE = ristretto255.Point.Fp.sqrt(ristretto255.Point.Fp.neg(1n));
+/** The length of an encoded element. */
 export const POINT_BYTES = 32;
 
 /** Accepts canonical encodings only (RFC 9496, §4.3.1); there is exactly one for every element. */
@@ -39,9 +42,9 @@ export function decodePointOrStandIn(bytes: Uint8Array): { point: RistrettoPoint
 
 /**
  * The same element, in the coordinates that decoding it gives. Coordinates remember how a point was computed: a fresh
- * multiple of G is affine, a sum is not, and additions can be retraced. Whoever keeps points in memory keeps these.
- * Of the four points that stand for an element, (x, y), (−x, −y), (iy, ix) and (−iy, −ix), decoding gives the one where neither x
- * nor x·y is "negative", so no square root is needed.
+ * multiple of G is affine, a sum is not, and additions can be retraced. Code that keeps points in memory keeps these.
+ * Of the four points that stand for an element, (x, y), (−x, −y), (iy, ix) and (−iy, −ix), decoding gives the one where
+ * neither x nor x·y is "negative", so no square root is needed.
  */
 export function canonicalPoint(point: RistrettoPoint): RistrettoPoint {
   const { Fp } = ristretto255.Point;

@@ -15,6 +15,7 @@ export interface LatticeNeed extends NoiseHistory {
   readonly toLower?: string;
 }
 
+/** Parameters with which a statistic decodes, and the format of what it sends. */
 export interface LatticeChoice {
   readonly parameters: LatticeParameters;
   readonly plaintextBits: number;

@@ -32,16 +32,19 @@ export function openPhase(ring: Ring, secretKey: LatticeSecretKey, { c0, c1 }: L
   return phase;
 }
 
+/** The length of an encoded ciphertext. */
 export function ciphertextBytes(ring: Ring): number {
   return 2 * packedBytes(ring.zero().length, LIMB_BITS);
 }
 
+/** Both polynomials, packed. */
 export function encodeCiphertext(ring: Ring, { c0, c1 }: LatticeCiphertext): Uint8Array {
   const bytes = new Uint8Array(ciphertextBytes(ring));
   packBits(c1, LIMB_BITS, bytes, packBits(c0, LIMB_BITS, bytes, 0));
   return bytes;
 }
 
+/** Its inverse; anything else is a `bad-encoding` error. */
 export function decodeCiphertext(ring: Ring, bytes: Uint8Array): LatticeCiphertext {
   requireLength("a lattice ciphertext", bytes, ciphertextBytes(ring));
   const ciphertext = trivialCiphertext(ring);

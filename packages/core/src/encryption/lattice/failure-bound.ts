@@ -35,26 +35,26 @@ export function noiseVariance(parameters: LatticeParameters, history: NoiseHisto
 }
 
 /**
- * log₂ of an upper bound on the probability that one coefficient decodes wrongly, as a function of the bits that
- * are sent.
+ * log₂ of an upper bound on the probability that one coefficient decodes wrongly, as a function of the bits that are
+ * sent.
  *
  * Opening gives (q/t)·m + P·(−e·U + E₂ + E₁·s) + (the same for encryptions after P) + r₀·s + r₁, where U, E₁, E₂ are
- * sums of c fresh samples, r₀ and r₁ the rounding of the modulus switch, |r₁| ≤ q/2^{c1Bits+1}. It decodes
- * wrongly only if all but r₁ exceeds B = q/2t − |r₁|. Chernoff: Pr[|Z| ≥ B] ≤ 2·E[e^{λZ}]·e^{−λB} for any λ.
+ * sums of c fresh samples, r₀ and r₁ the rounding of the modulus switch, |r₁| ≤ q/2^{c1Bits+1}. It decodes wrongly only
+ * if all but r₁ exceeds B = q/2t − |r₁|. Chernoff: Pr[|Z| ≥ B] ≤ 2·E[e^{λZ}]·e^{−λB} for any λ.
  *
  * All samples are strictly sub-Gaussian, E[e^{λx}] ≤ e^{λ²·Var(x)/2}: ternary because (1 + 2cosh λ)/3 ≤ e^{λ²/3} term
  * by term, centred binomial because cosh(λ/2)^{42} ≤ e^{42·λ²/8}, uniform on an interval likewise. For independent
  * vectors x, y of such entries with variances α, β and a linear map L, conditioning on y and then comparing with a
  * Gaussian vector gives E[e^{λ·xᵀLy}] ≤ Π_k (1 − λ²αβ·g_k)^{−1/2}, with g_k the squared singular values of L. Products
- * in the ring are such maps; for P they are |P̂(ω_k)|² at the N odd 2N-th roots of unity. e meets U, and s meets both E₁
- * and r₀, so with G_k = c·|P̂(ω_k)|² + (encryptions after):
+ * in the ring are such maps; for P they are |P̂(ω_k)|² at the N odd 2N-th roots of unity. e meets U, and s meets both
+ * E₁ and r₀, so with G_k = c·|P̂(ω_k)|² + (encryptions after):
  *
  *   log E[e^{λZ}] ≤ −½Σ_k log(1 − λ²·⅔·σ²·G_k) − ½Σ_k log(1 − λ²·⅔·(σ²·G_k + h₀²/3)) + λ²σ²·mean(G)/2
  *
- * with h₀ = q/2^{c0Bits+1}. Rigorous but for one assumption: r₀ is taken as uniform and independent of
- * the key and of all samples. It is minus the low bits of c₀ = a·U + E₁, for a uniform a independent of the rest, and
- * exactly uniform when the coefficients of U have an odd sum. Rounding halves up gives r₀ the values −h₀+1, …, h₀, of mean
- * ½; that shifts Z by at most N/2, which is taken off B.
+ * with h₀ = q/2^{c0Bits+1}. Rigorous but for one assumption: r₀ is taken as uniform and independent of the key and of
+ * all samples. It is minus the low bits of c₀ = a·U + E₁, for a uniform a independent of the rest, and exactly uniform
+ * when the coefficients of U have an odd sum. Rounding halves up gives r₀ the values −h₀+1, …, h₀, of mean ½; that
+ * shifts Z by at most N/2, which is taken off B.
  */
 export function log2FailureBound(
   parameters: LatticeParameters,

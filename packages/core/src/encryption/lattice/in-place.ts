@@ -13,8 +13,8 @@ import { type LatticeParameters, modulusBits } from "./parameters.ts";
 import { type Ring, ringOf } from "./ring.ts";
 
 /**
- * What a device does with the ciphertexts of `lattice.ts`, all without a secret key. They are changed in place: a discarded
- * older version would lie in memory beside the newer one.
+ * What a device does with the ciphertexts of `lattice.ts`, all without a secret key. They are changed in place: a
+ * discarded older version would stay in memory beside the newer one.
  */
 export interface InPlaceLattice {
   readonly parameters: LatticeParameters;
@@ -51,7 +51,7 @@ export function unitOf(parameters: LatticeParameters, plaintextBits: number): nu
   return 2 ** (modulusBits(parameters) - plaintextBits);
 }
 
-/** Checks nothing: `createLattice` does so for callers of its own, and the statistics work their numbers out. */
+/** Checks nothing: `createLattice` does so for its callers, and the statistics work their numbers out. */
 export function createInPlaceLattice(parameters: LatticeParameters, plaintextBits: number): InPlaceLattice {
   const ring = ringOf(parameters);
   const delta = unitOf(parameters, plaintextBits);

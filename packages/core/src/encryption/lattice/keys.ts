@@ -26,6 +26,7 @@ export function generateSecretKey(ring: Ring, random: Randomness): LatticeSecret
   return secret(drawSecret(ring, random).s);
 }
 
+/** A pair of keys; the secret key is drawn first. */
 export function generateKeys(ring: Ring, random: Randomness): KeyPair<LatticePublicKey, LatticeSecretKey> {
   const { seed, s } = drawSecret(ring, random);
   const e = new Int32Array(s.length);
@@ -57,10 +58,12 @@ function expandSeed(ring: Ring, seed: Uint8Array): RingElement {
   return a;
 }
 
+/** The length of an encoded public key. */
 export function publicKeyBytes(ring: Ring): number {
   return SEED_BYTES + packedBytes(ring.zero().length, LIMB_BITS);
 }
 
+/** The seed of a, and b, packed. */
 export function encodePublicKey(ring: Ring, { seed, b }: LatticePublicKey): Uint8Array {
   const bytes = new Uint8Array(publicKeyBytes(ring));
   bytes.set(seed);
@@ -68,6 +71,7 @@ export function encodePublicKey(ring: Ring, { seed, b }: LatticePublicKey): Uint
   return bytes;
 }
 
+/** Its inverse; anything else is a `bad-encoding` error. */
 export function decodePublicKey(ring: Ring, bytes: Uint8Array): LatticePublicKey {
   requireLength("a lattice public key", bytes, publicKeyBytes(ring));
   const seed = bytes.slice(0, SEED_BYTES);

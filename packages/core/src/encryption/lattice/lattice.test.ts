@@ -98,9 +98,9 @@ describe("X^k·Enc(0) and Enc(0) have the same distribution for the key holder",
   const ALARM = 5;
 
   /**
-   * Samples of mean m ≠ 0 would give the noise −e·u + e₂ + e₁·s a mean: −m·e·(1 + X + … + X^{N−1}) for u, m·(1 + s)·(1 + X + …)
-   * for the errors; and rotating by k would change it. The projection onto that difference tells X^k·Enc(0) from Enc(0) best;
-   * here in units of its own standard deviation. The key holder knows s and e = −(b + a·s).
+   * Samples of mean m ≠ 0 would give the noise −e·u + e₂ + e₁·s a mean: −m·e·(1 + X + … + X^{N−1}) for u, m·(1 + s)·(1
+   * + X + …) for the errors; and rotating by k would change it. The projection onto that difference tells X^k·Enc(0)
+   * from Enc(0) best; here in units of its own standard deviation. The key holder knows s and e = −(b + a·s).
    */
   function distinguish(
     addEncryption: (ciphertext: LatticeCiphertext) => void,

@@ -10,6 +10,7 @@ export type RingElement = Int32Array;
 /** A polynomial with small integer coefficients, any sign, N of them: samples, keys, weights. */
 export type SmallPolynomial = Int32Array;
 
+/** Adds `other` to `target`, in place. */
 export function addElement({ dimension: N, limbs }: LatticeParameters, target: RingElement, other: RingElement): void {
   for (let i = 0; i < N; i++) {
     const low = (target[i] as number) + (other[i] as number);

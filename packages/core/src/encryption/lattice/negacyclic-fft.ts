@@ -3,28 +3,27 @@ import { requireWhole } from "../../error.ts";
 /**
  * Multiplication in R[X]/(X^N + 1) by a double-precision FFT of N/2 complex points.
  *
- * A real polynomial modulo X^N + 1 is determined by its residue modulo X^H − i, H = N/2: coefficient j of
- * that residue is x_j + i·x_{j+H}. A vector of N doubles, real parts in [0, H), imaginary parts in [H, N),
- * therefore *is* the polynomial; `forward` and `inverse` work on it in place. X^n − ζ splits into the four
- * factors X^{n/4} − i^k·v, v = ζ^{1/4}, so no separate twist is needed, and the order in which the residues
- * come out does not matter because products are taken point by point.
+ * A real polynomial modulo X^N + 1 is determined by its residue modulo X^H − i, H = N/2: coefficient j of that residue
+ * is x_j + i·x_{j+H}. A vector of N doubles, real parts in [0, H), imaginary parts in [H, N), therefore *is* the
+ * polynomial; `forward` and `inverse` work on it in place. X^n − ζ splits into the four factors X^{n/4} − i^k·v, v =
+ * ζ^{1/4}, so no separate twist is needed, and the order in which the residues come out does not matter because
+ * products are taken point by point.
  *
- * ## Error bound
- * Let ε = 2⁻⁵³, and let every stored twiddle be within β of the true one; `twiddle` keeps β ≤ 4ε (argument
- * below π/4 with relative error 2ε; cosine and sine within one unit in the last place, which ECMAScript does not promise
- * but the fdlibm code in all engines gives, and the tests check). A complex product
- * is computed with relative error at most √5·ε [BPZ07], a complex sum with ε. A radix-4 pass is one product
- * and two sums per path, so it multiplies the relative error of the vector's 2-norm by at most
- * (1+ε)²(1+√5ε)(1+β), a radix-2 pass by (1+ε)(1+√5ε)(1+β); the passes themselves are unitary but for a
- * power of two, which is exact. Call the product over all passes 1+φ.
+ * ## Error bound Let ε = 2⁻⁵³, and let every stored twiddle be within β of the true one; `twiddle` keeps β ≤ 4ε
+ * (argument below π/4 with relative error 2ε; cosine and sine within one unit in the last place, which ECMAScript does
+ * not promise but the fdlibm code in all engines gives, and the tests check). A complex product is computed with
+ * relative error at most √5·ε [BPZ07], a complex sum with ε. A radix-4 pass is one product and two sums per path, so it
+ * multiplies the relative error of the vector's 2-norm by at most (1+ε)²(1+√5ε)(1+β), a radix-2 pass by
+ * (1+ε)(1+√5ε)(1+β); the passes themselves are unitary but for a power of two, which is exact. Call the product over
+ * all passes 1+φ.
  *
- * For z = x·y, Cauchy–Schwarz gives Σ|x̂_k·ŷ_k|/H ≤ ‖x‖₂‖y‖₂, and the inverse transform takes 1-norms to
- * maximum norms with the same pass factors, path by path [Per03]. Hence every coefficient of the computed z is
- * within ‖x‖₂·‖y‖₂·((1+φ)³(1+√5ε) − 1) of the exact one: `productError`. Rounding to the nearest integer is
- * exact while this is below 1/2; we require 1/4.
+ * For z = x·y, Cauchy–Schwarz gives Σ|x̂_k·ŷ_k|/H ≤ ‖x‖₂‖y‖₂, and the inverse transform takes 1-norms to maximum norms
+ * with the same pass factors, path by path [Per03]. Hence every coefficient of the computed z is within
+ * ‖x‖₂·‖y‖₂·((1+φ)³(1+√5ε) − 1) of the exact one: `productError`. Rounding to the nearest integer is exact while this
+ * is below 1/2; we require 1/4.
  *
- * [BPZ07] Brent, Percival, Zimmermann, Error bounds on complex floating-point multiplication, 2007.
- * [Per03] Percival, Rapid multiplication modulo the sum and difference of highly composite numbers, 2003.
+ * [BPZ07] Brent, Percival, Zimmermann, Error bounds on complex floating-point multiplication, 2007. [Per03] Percival,
+ * Rapid multiplication modulo the sum and difference of highly composite numbers, 2003.
  */
 export interface NegacyclicFft {
   readonly dimension: number;
@@ -79,6 +78,7 @@ interface Pass {
   readonly twiddles: Float64Array;
 }
 
+/** The transform for polynomials with this many coefficients, a power of two. */
 export function createNegacyclicFft(dimension: number): NegacyclicFft {
   requireWhole("the logarithm of an FFT's dimension", Math.log2(dimension), 4, 30);
   const half = dimension / 2;

@@ -1,6 +1,8 @@
 /** Coefficients are kept in limbs of 25 bits, so that products with ternary polynomials are exact in doubles. */
 export const LIMB_BITS = 25;
+/** One more than the largest value of a limb. */
 export const LIMB: number = 2 ** LIMB_BITS;
+/** The largest value of a limb. */
 export const LIMB_MASK: number = LIMB - 1;
 
 /**

@@ -32,7 +32,10 @@ function reference(parameters: LatticeParameters) {
 /** Hexadecimal digits that hold any coefficient of a product. */
 const DIGITS = 36;
 
-/** A polynomial with coefficients from 0 on as one integer: the platform multiplies those quickly, and in a way of its own. */
+/**
+ * A polynomial with coefficients from 0 on as one integer: the platform multiplies those quickly, and in a way of its
+ * own.
+ */
 function pack(coefficients: readonly bigint[]): bigint {
   return BigInt(
     `0x${coefficients

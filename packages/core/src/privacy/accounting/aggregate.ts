@@ -13,8 +13,8 @@ export type Answers =
   | { readonly mechanism: "unary" | "per-bucket"; readonly buckets?: number };
 
 /**
- * (ε, δ): what a release reveals about any one device, to whoever sees releases only. "exact" is the least δ at this ε, or ε at
- * this δ, up to 10⁻⁶ (10⁻⁵ for histograms) relatively; "upper" may be more than the least, never less.
+ * (ε, δ): what a release reveals about any one device, to somebody who sees releases only. "exact" is the least δ at
+ * this ε, or ε at this δ, up to 10⁻⁶ (10⁻⁵ for histograms) relatively; "upper" may be more than the least, never less.
  */
 export interface AggregateGuarantee {
   readonly epsilon: number;
@@ -41,7 +41,10 @@ interface Accountant {
   readonly sharp: boolean;
   readonly tolerance: number;
   readonly mostLocalEpsilon: number;
-  /** For guesses: noise relative to that of a sum of randomized responses at the same ε₀, and how many such an answer holds. */
+  /**
+   * For guesses: noise relative to that of a sum of randomized responses at the same ε₀, and how many such an answer
+   * holds.
+   */
   readonly noise: number;
   readonly answers: number;
 }
@@ -151,12 +154,12 @@ export function aggregateEpsilon(
 }
 
 /**
- * The largest ε₀ whose answers, from this many devices, can be released as sums with (ε, δ)-differential privacy: the inverse
- * of `aggregateDelta`. It is at least ε, since what is ε-private from one device is so from many.
+ * The largest ε₀ whose answers, from this many devices, can be released as sums with (ε, δ)-differential privacy: the
+ * inverse of `aggregateDelta`. It is at least ε, since what is ε-private from one device is so from many.
  *
- * `devices` is the least number of honest reports, not the number hoped for. With the usual patience a call takes milliseconds (tens
- * for histograms), and where that does not suffice the result is on the side of privacy; with `THOROUGH` it is the
- * largest, up to 10⁻⁶, whenever ε is above 0.1.
+ * `devices` is the least number of honest reports, not the number hoped for. With the usual patience a call takes
+ * milliseconds (tens for histograms), and where that does not suffice the result is on the side of privacy; with
+ * `THOROUGH` it is the largest, up to 10⁻⁶, whenever ε is above 0.1.
  */
 export function localEpsilonFor(
   devices: number,
@@ -221,9 +224,9 @@ interface Range {
 }
 
 /**
- * Where the worst case crosses δ, from the side of privacy. First where it does so for the datasets known to be bad; there it
- * mostly is certified at once. Else the dataset that was found to be worse joins them, or, if the certificate is only not
- * sharp enough, a step back along the slope.
+ * Where the worst case crosses δ, from the side of privacy. First where it does so for the datasets known to be bad;
+ * there it mostly is certified at once. Else the dataset that was found to be worse joins them, or, if the certificate
+ * is only not sharp enough, a step back along the slope.
  */
 function certifiedCrossing(
   deltaAt: (dataset: Point, x: number) => number,
@@ -260,6 +263,7 @@ function certifiedCrossing(
   return { at, bracket: { lower: 0, upper: delta } };
 }
 
+/** Refuses what is not a number of devices, with a `RangeError`. */
 export function requireDevices(devices: number): void {
   if (!Number.isInteger(devices) || devices < 1 || devices > 1e9) {
     throw new RangeError(`devices is a whole number from 1 to 1000000000, not ${devices}`);
@@ -272,6 +276,7 @@ function requireLocalEpsilon(localEpsilon: number, { mostLocalEpsilon }: Account
   }
 }
 
+/** Refuses what is not a δ, with a `RangeError`. */
 export function requireDelta(delta: number): void {
   if (!(delta >= LEAST_DELTA && delta < 1)) {
     throw new RangeError(`delta is a number from ${LEAST_DELTA} to below 1, not ${delta}`);

@@ -50,7 +50,10 @@ function deviance(x: number, mean: number, distance: number): number {
   }
 }
 
-/** ln Pr[Bin(n, coin) = x], accurate for n up to 10⁹ [Loader, Fast and accurate computation of binomial probabilities, 2000]. */
+/**
+ * ln Pr[Bin(n, coin) = x], accurate for n up to 10⁹ [Loader, Fast and accurate computation of binomial probabilities,
+ * 2000].
+ */
 export function logBinomial(n: number, { heads, tails }: Coin, x: number): number {
   if (x === 0) return n * (heads < tails ? Math.log1p(-heads) : Math.log(tails));
   if (x === n) return n * (tails < heads ? Math.log1p(-tails) : Math.log(heads));
@@ -67,8 +70,8 @@ export function logBinomial(n: number, { heads, tails }: Coin, x: number): numbe
 }
 
 /**
- * Pr[X ≤ most] and E[X; X ≤ most] for X = Bin(n, coin), by adding up the shorter side. Absolute errors near 10⁻¹⁵, enough
- * for averages over X.
+ * Pr[X ≤ most] and E[X; X ≤ most] for X = Bin(n, coin), by adding up the shorter side. Absolute errors near 10⁻¹⁵,
+ * enough for averages over X.
  */
 export function lowerPart(n: number, coin: Coin, most: number): { probability: number; mean: number } {
   const mean = n * coin.heads;

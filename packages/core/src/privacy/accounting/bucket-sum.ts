@@ -43,9 +43,9 @@ function pairAmong(inBucket: number, elsewhere: number, { one, zero }: BucketCoi
 const ROUNDING = 2 ** -47;
 
 /**
- * δ(ε) for a person who moves from one bucket to another, given the distributions of both sums. The likelihood ratio of each sum
- * is monotone, so for each value of the first those of the second that count form a run from one end, which only grows.
- * Where ε is close to ε₀ differences cancel, so what rounding may have taken away is added.
+ * δ(ε) for a person who moves from one bucket to another, given the distributions of both sums. The likelihood ratio of
+ * each sum is monotone, so for each value of the first those of the second that count form a run from one end, which
+ * only grows. Where ε is close to ε₀ differences cancel, so what rounding may have taken away is added.
  */
 function deltaOfMove(from: Pair, to: Pair, epsilon: number): number {
   const e = Math.exp(epsilon);
@@ -54,7 +54,8 @@ function deltaOfMove(from: Pair, to: Pair, epsilon: number): number {
   let before = 0;
   let after = 0;
   let run = 0;
-  // The first sum from "likeliest out" to "likeliest in": of the second more and more counts, from its likeliest "out" on.
+  // The first sum from "likeliest out" to "likeliest in": of the second more and more counts, from its likeliest "out"
+  // on.
   for (let i = from.inside.length - 1; i >= 0; i--) {
     const fromInside = from.inside[i] as number;
     const fromOutside = from.outside[i] as number;
@@ -79,9 +80,10 @@ function deltaOfMove(from: Pair, to: Pair, epsilon: number): number {
 const USUAL_WORK = 60_000;
 
 /**
- * δ(ε) of releasing the sums of all buckets, each bucket of each of n devices told by an independent coin. Two buckets change when
- * a person moves, the sums of the others have the same distribution before and after; so δ is that of the product of two sums,
- * the worst over how many of the others are in these two buckets: a point. With two buckets only, an upper bound.
+ * δ(ε) of releasing the sums of all buckets, each bucket of each of n devices told by an independent coin. Two buckets
+ * change when a person moves, the sums of the others have the same distribution before and after; so δ is that of the
+ * product of two sums, the worst over how many of the others are in these two buckets: a point. With two buckets only,
+ * an upper bound.
  */
 export function bucketSumDelta(devices: number, coins: BucketCoins, epsilon: number, effort: Effort): WorstCase {
   const others = devices - 1;
@@ -117,9 +119,10 @@ interface OpenSum {
 }
 
 /**
- * At least δ for all numbers of people in the two buckets. Leaving out those who are open can only raise δ: their answers are noise
- * added afterwards. Sharper, as for one sum (`response-sum.ts`): for a given set of outcomes and at most one wrong answer in each
- * bucket, δ is linear in the number of people who are in it, so at most that of an end; the rest counts as if they were left out.
+ * At least δ for all numbers of people in the two buckets. Leaving out those who are open can only raise δ: their
+ * answers are noise added afterwards. Sharper, as for one sum (`response-sum.ts`): for a given set of outcomes and at
+ * most one wrong answer in each bucket, δ is linear in the number of people who are in it, so at most that of an end;
+ * the rest counts as if they were left out.
  */
 function boundOfMove(from: OpenSum, to: OpenSum, epsilon: number, goal: number): number {
   const delta = deltaOfMove(from.without, to.without, epsilon);

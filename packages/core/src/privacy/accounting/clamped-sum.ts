@@ -16,10 +16,12 @@ export function clampOf({ sigma2 }: Pick<DiscreteGaussian, "sigma2">): number {
 }
 
 /**
- * δ(ε) of releasing a sum of clamped answers, from above; the noise is that of `devices` honest devices, whatever they hold.
+ * δ(ε) of releasing a sum of clamped answers, from above; the noise is that of `devices` honest devices, whatever they
+ * hold.
  *
- * A device whose noise is at most `clamp` is not clamped, and that happens with the same probability w for every value that it holds. Give away the
- * answers of all others. What is left hides the difference: the sum of M truncated Gaussians, M = Bin(devices, w), and
+ * A device whose noise is at most `clamp` is not clamped, and that happens with the same probability w for every value
+ * that it holds. Give away the answers of all others. The rest hides the difference: the sum of M truncated Gaussians,
+ * M = Bin(devices, w), and
  *   δ ≤ E[δ_M] ≤ δ_{n−l₀} + Pr[L > l₀]·δ_{n−l₁} + Pr[L > l₁]·δ_{n−l₂} + …, L = n − M, l₀ < l₁ < …,
  * since more noise never raises δ. The difference itself is at most `sensitivity`, clamped or not.
  */
@@ -51,7 +53,8 @@ const LEFT_TO_CHANCE = [1e-2, 1e-4, 1e-8, 1e-13, 1e-22] as const;
 /** The least l with Pr[Bin(n, coin) > l] ≤ left; or a little more. */
 function quantile(n: number, coin: Coin, left: number): number {
   const mean = n * coin.heads;
-  // Beyond the mean each term is smaller than that before by a ratio that falls: the tail is at most a geometric series.
+  // Beyond the mean each term is smaller than that before by a ratio that falls: the tail is at most a geometric
+  // series.
   let l = Math.max(0, Math.floor(mean - 1));
   const most = Math.min(n, Math.ceil(mean + reachOf(mean * coin.tails)));
   for (; l < most; l++) {
@@ -66,10 +69,11 @@ function quantile(n: number, coin: Coin, left: number): number {
 const FINENESS = 30;
 
 /**
- * The noise up to the clamp, in steps of g, and the probability w of it. For g = 1 it is the Gaussian, truncated. Wide noise is z = g·u + v, 0 ≤ v < g:
- * for every v its probability is at least c(u), that of the v farthest from 0, so with probability w = g·Σc the pair is (u, v) with u drawn from c/Σc and v
- * uniform and independent. Give away v of every device, and of one device, under the other hypothesis, v + Δ modulo g, which is uniform too: the sums modulo g
- * are then the same, and what is left are sums of u that differ by ⌊Δ/g⌋ or ⌈Δ/g⌉. c is log-concave.
+ * The noise up to the clamp, in steps of g, and the probability w of it. For g = 1 it is the Gaussian, truncated. Wide
+ * noise is z = g·u + v, 0 ≤ v < g: for every v its probability is at least c(u), that of the v farthest from 0, so with
+ * probability w = g·Σc the pair is (u, v) with u drawn from c/Σc and v uniform and independent. Give away v of every
+ * device, and of one device, under the other hypothesis, v + Δ modulo g, which is uniform too: the sums modulo g are
+ * then the same, and what is left are sums of u that differ by ⌊Δ/g⌋ or ⌈Δ/g⌉. c is log-concave.
  */
 function truncatedPart({ sigma2, clamp }: ClampedSum): { part: Omit<Part, "times">; step: number; weight: number } {
   const step = Math.max(1, Math.floor(Math.sqrt(sigma2) / FINENESS));

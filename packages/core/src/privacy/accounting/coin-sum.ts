@@ -9,11 +9,12 @@ export interface Distribution {
 /**
  * The distribution of Bin(u, one) + Bin(v, zero): how many of u + v people, u of whom hold a 1, tell a 1.
  *
- * With generating function G = (β₁+α₁z)^u·(β₀+α₀z)^v, multiplying zG′/G by (β₁+α₁z)(β₀+α₀z) gives for F(y) = Pr[sum = y]
+ * With generating function G = (β₁+α₁z)^u·(β₀+α₀z)^v, multiplying zG′/G by (β₁+α₁z)(β₀+α₀z) gives for F(y) = Pr[sum =
+ * y]
  *   β₁β₀·y·F(y) = (α₁β₀(u−y+1) + α₀β₁(v−y+1))·F(y−1) + α₁α₀(u+v−y+2)·F(y−2),
- * and, counting tails for heads, the same downwards. The coefficients are not negative upwards for y ≤ m+1 and downwards for
- * y ≥ m−1, where m = (uα₁β₀ + vα₀β₁)/(α₁β₀ + α₀β₁); there nothing cancels, so each half is computed in its own direction
- * from two values at its end. Relative errors stay near 10⁻¹⁶ times the number of steps.
+ * and, counting tails for heads, the same downwards. The coefficients are not negative upwards for y ≤ m+1 and
+ * downwards for y ≥ m−1, where m = (uα₁β₀ + vα₀β₁)/(α₁β₀ + α₀β₁); there nothing cancels, so each half is computed in
+ * its own direction from two values at its end. Relative errors stay near 10⁻¹⁶ times the number of steps.
  */
 export function sumOfCoins(u: number, one: Coin, v: number, zero: Coin): Distribution {
   const n = u + v;

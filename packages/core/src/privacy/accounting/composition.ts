@@ -4,7 +4,10 @@ import type { Distribution } from "./coin-sum.ts";
 import { crossing } from "./crossing.ts";
 import { logMomentOf, meanOf, type Part, sumAround } from "./tilted-sum.ts";
 
-/** Something that is paid for: its δ(ε) for ε ≥ 0, in the worse of both directions, from above, and how often it happens. */
+/**
+ * Something that is paid for: its δ(ε) for ε ≥ 0, in the worse of both directions, from above, and how often it
+ * happens.
+ */
 export interface Charge {
   readonly delta: (epsilon: number) => number;
   readonly times: number;
@@ -27,8 +30,8 @@ export function pureCharge(localEpsilon: number, times = 1): Charge {
 }
 
 /**
- * δ(ε) of the same ε₀-private thing several times, exactly [KOV15, Thm 3.3]: i of n answers are wrong with probability Bin(n, p)(i),
- * and the loss is then (n − 2i)·ε₀.
+ * δ(ε) of the same ε₀-private thing several times, exactly [KOV15, Thm 3.3]: i of n answers are wrong with probability
+ * Bin(n, p)(i), and the loss is then (n − 2i)·ε₀.
  *
  * [KOV15] Kairouz, Oh, Viswanath, The composition theorem for differential privacy, 2015.
  */
@@ -41,7 +44,10 @@ export function repeatedDelta(times: number, localEpsilon: number, epsilon: numb
   return delta;
 }
 
-/** The grid's step as a share of the loss's standard deviation, for few and for many; it adds at most a quarter of its square to the variance. */
+/**
+ * The grid's step as a share of the loss's standard deviation, for few and for many; it adds at most a quarter of its
+ * square to the variance.
+ */
 const FINE = 1 / 30;
 const COARSE = 1 / 12;
 const MANY = 20;
@@ -67,7 +73,10 @@ export function composedEpsilon(charges: readonly Charge[], delta: number): numb
   return crossing((epsilon) => deltaOfSum(losses, epsilon), delta, most, 0, 0.9 * most, 1e-4);
 }
 
-/** `composedEpsilon`, or infinity where no ε holds at this δ, because what happens under one hypothesis only is too likely. */
+/**
+ * `composedEpsilon`, or infinity where no ε holds at this δ, because what happens under one hypothesis only is too
+ * likely.
+ */
 export function boundedEpsilon(charges: readonly Charge[], delta: number): number {
   const least = charges.reduce((sum, charge) => sum + charge.times * (charge.least ?? 0), 0);
   return least < 0.4 * delta ? composedEpsilon(charges, delta) : Number.POSITIVE_INFINITY;
@@ -113,12 +122,13 @@ interface Losses {
 }
 
 /**
- * A dominating pair for each charge, on a common grid [DGKKM22, "connect the dots"]. As a function of x = e^ε, δ is convex; the
- * polygon through its values at the grid lies above it and is the δ of a pair whose losses are on the grid: q_j, the change of slope at
- * x_j, is the probability of loss ε_j under one hypothesis and p_j = q_j·x_j under the other. The pair is taken symmetric.
+ * A dominating pair for each charge, on a common grid [DGKKM22, "connect the dots"]. As a function of x = e^ε, δ is
+ * convex; the polygon through its values at the grid lies above it and is the δ of a pair whose losses are on the grid:
+ * q_j, the change of slope at x_j, is the probability of loss ε_j under one hypothesis and p_j = q_j·x_j under the
+ * other. The pair is taken symmetric.
  *
- * [DGKKM22] Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, Connect the dots: tighter discrete approximations of privacy loss
- * distributions, 2022.
+ * [DGKKM22] Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, Connect the dots: tighter discrete approximations of privacy
+ * loss distributions, 2022.
  */
 function discretize(charges: readonly Charge[], delta: number): Losses {
   const times = charges.reduce((sum, charge) => sum + charge.times, 0);
@@ -164,7 +174,10 @@ function rangeOf({ delta: curve, pure, least = 0 }: Charge, cut: number): number
   return most;
 }
 
-/** Of a curve at most so many points are computed; the polygon through some of the grid's points lies above it too. */
+/**
+ * At most this number of points of a curve is computed; the polygon through some of the grid's points lies above it
+ * too.
+ */
 const MOST_DOTS = 200;
 
 function connectDots(

@@ -8,10 +8,10 @@ interface Evaluated {
 const HIGHEST = 50;
 
 /**
- * Where a monotone function that is not negative crosses a target: a point at which it is at most the target, close to where it is
- * more. `safe` is known to be such a point, and is never evaluated; `unsafe` is the other end of the range, and is returned if
- * even there the function is at most the target. The search starts at a guess, since far away the function may be slow, and ends where
- * the function is below the target by no more than `precision`, relatively.
+ * Where a monotone function that is not negative crosses a target: a point at which it is at most the target, close to
+ * where it is more. `safe` is known to be such a point, and is never evaluated; `unsafe` is the other end of the range,
+ * and is returned if even there the function is at most the target. The search starts at a guess, since far away the
+ * function may be slow, and ends where the function is below the target by no more than `precision`, relatively.
  */
 export function crossing(
   f: (x: number) => number,

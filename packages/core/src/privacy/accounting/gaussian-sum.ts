@@ -15,8 +15,8 @@ export interface GaussianSum {
 }
 
 /**
- * From this σ² on the sum of n ≤ 10⁹ discrete Gaussians is the discrete Gaussian with n times the parameter: no probability
- * differs by more than the factor e^τ, τ ≤ 10·n·e^{−π²σ²} < 10⁻¹⁶ [KLS21].
+ * From this σ² on the sum of n ≤ 10⁹ discrete Gaussians is the discrete Gaussian with n times the parameter: no
+ * probability differs by more than the factor e^τ, τ ≤ 10·n·e^{−π²σ²} < 10⁻¹⁶ [KLS21].
  *
  * [KLS21] Kairouz, Liu, Steinke, The distributed discrete Gaussian mechanism, 2021.
  */
@@ -24,8 +24,9 @@ const WIDE = 6.25;
 
 /**
  * δ(ε) of releasing a sum to which every device has added its noise: Σ_x [f(x) − e^ε·f(x − sensitivity)]₊ for the exact
- * distribution f of the noise together, the worst over neighbours at that distance [CKS20 for one device]. For one device it is
- * the local guarantee. A discrete Gaussian does not divide: narrow ones with n·σ² fixed have almost no noise together.
+ * distribution f of the noise together, the worst over neighbours at that distance [CKS20 for one device]. For one
+ * device it is the local guarantee. A discrete Gaussian does not divide: narrow ones with n·σ² fixed have almost no
+ * noise together.
  */
 export function gaussianDelta(sum: GaussianSum, epsilon: number): number {
   requireSum(sum);
@@ -57,10 +58,10 @@ export function isSummedExactly({ sigma2, devices }: GaussianSum): boolean {
 const MOST_SUMMED = 30_000;
 
 /**
- * f is a discrete Gaussian. g(x) = f(x) − e^ε·f(x−Δ) is positive for x < x* = Δ/2 − εσ²/Δ; it rises and falls there. For very wide ones
- * only every L-th term is computed: in a run of L terms without the maximum none exceeds the larger of its ends, so the sum is at most
- * L·(the terms computed + twice the maximum). g is at most f(x) − f(x−Δ) ≤ Δ·f(0)·e^{−1/2}/σ, and, as f(x*−u) ≤ f(x*)·e^{−|x*|u/σ²}
- * and g(x*−u) ≤ f(x*−u)·uΔ/σ², at most f(x*)·Δ/(e·|x*|).
+ * f is a discrete Gaussian. g(x) = f(x) − e^ε·f(x−Δ) is positive for x < x* = Δ/2 − εσ²/Δ; it rises and falls there.
+ * For very wide ones only every L-th term is computed: in a run of L terms without the maximum none exceeds the larger
+ * of its ends, so the sum is at most L·(the terms computed + twice the maximum). g is at most f(x) − f(x−Δ) ≤
+ * Δ·f(0)·e^{−1/2}/σ, and, as f(x*−u) ≤ f(x*)·e^{−|x*|u/σ²} and g(x*−u) ≤ f(x*−u)·uΔ/σ², at most f(x*)·Δ/(e·|x*|).
  */
 function wideDelta(sigma2: number, sensitivity: number, epsilon: number): number {
   const sigma = Math.sqrt(sigma2);
@@ -81,8 +82,8 @@ function wideDelta(sigma2: number, sensitivity: number, epsilon: number): number
 }
 
 /**
- * For larger ε, where there is hardly any noise: f by squaring, with positive terms only; or, if that would take long, from above: the
- * noise of the other devices can only lower δ.
+ * For larger ε, where there is hardly any noise: f by squaring, with positive terms only; or, if that would take long,
+ * from above: the noise of the other devices can only lower δ.
  */
 function weakDelta({ sigma2, sensitivity, devices }: GaussianSum, epsilon: number): number {
   const alone = wideDelta(sigma2, sensitivity, epsilon);
@@ -163,8 +164,8 @@ export function gaussianEpsilon(sum: GaussianSum, delta: number): number {
 const LARGEST_EPSILON = 1e9;
 
 /**
- * The least σ, in units of the sensitivity, for which the sum with noise from this many devices is (ε, δ)-differentially private. δ
- * does not always fall as σ grows, so the result is checked as it will be used.
+ * The least σ, in units of the sensitivity, for which the sum with noise from this many devices is (ε,
+ * δ)-differentially private. δ does not always fall as σ grows, so the result is checked as it will be used.
  */
 export function sigmaFor(epsilon: number, delta: number, sensitivity: number, devices = 1): number {
   if (!(epsilon > 0)) throw new RangeError(`epsilon is a number above 0, not ${epsilon}`);

@@ -9,10 +9,10 @@ interface Coins {
 }
 
 /**
- * δ(ε) between the sums of honest devices' answers with a 0 and with a 1 from one more report, which has no noise of its own: an intruder made it from a
- * captured state. With F the distribution of the honest sum, Σ_y [F(y) − e^ε·F(y−1)]₊; F is log-concave, so the positive terms
- * come first. It is the worst over what the honest devices hold, and over both directions, from above: the devices of whom it is open
- * what they hold are left out, which can only raise δ.
+ * δ(ε) between the sums of honest devices' answers with a 0 and with a 1 from one more report, which has no noise: an
+ * intruder made it from a captured state. With F the distribution of the honest sum, Σ_y [F(y) − e^ε·F(y−1)]₊; F is
+ * log-concave, so the positive terms come first. It is the worst over what the honest devices hold, and over both
+ * directions, from above: the devices of whom it is open what they hold are left out, which can only raise δ.
  */
 export function hijackedResponseDelta(honest: number, coins: Coins, epsilon: number, effort: Effort): number {
   const { one, zero } = coins;
@@ -54,10 +54,10 @@ function shiftedDelta(ones: number, zeros: number, { one, zero }: Coins, epsilon
 const FAIR: Coin = { heads: 0.5, tails: 0.5 };
 
 /**
- * δ(ε) between the counts of three or more buckets with one more report in bucket i and in bucket j, exactly. Each of the honest devices
- * answers i and answers j with probability at least κ = 1/(e^ε₀+K−1), whatever it holds. Give away all other answers, and who gave them: what is left are
- * s answers, Bin(h, 2κ), each i or j with probability ½. With X = Bin(s, ½), it is the δ between X and X + 1. If all honest devices hold a third
- * bucket, nothing was given away.
+ * δ(ε) between the counts of three or more buckets with one more report in bucket i and in bucket j, exactly. Each of
+ * the honest devices answers i and answers j with probability at least κ = 1/(e^ε₀+K−1), whatever it holds. Give away
+ * all other answers, and who gave them: what is left are s answers, Bin(h, 2κ), each i or j with probability ½. With X
+ * = Bin(s, ½), it is the δ between X and X + 1. If all honest devices hold a third bucket, nothing was given away.
  *
  * The fewer s, the larger δ, so a run of many s counts as its least.
  */

@@ -7,9 +7,10 @@ import { INVALID_COUNT_EPSILON } from "./invalid-count.ts";
 import { responseCoins } from "./response-sum.ts";
 
 /**
- * What a release reveals of a device whose state an intruder captured and sent as its report, shaped at will: the δ(ε) between any two answers
- * that the server accepts, hidden only by the noise of `others`, honest devices. Composed over all metrics of a task, because one state may be put under any of
- * them. With more patience a charge is sharper, and takes longer. Unary and per-bucket answers without their number of buckets are a `RangeError`.
+ * The price of a hijacked report, which an intruder made from a captured state and shaped at will: the δ(ε) between any
+ * two answers that the server accepts, hidden only by the noise of `others`, honest devices. Composed over all metrics
+ * of a task, because one state may be put under any of them. With more patience a charge is sharper, and takes longer.
+ * Unary and per-bucket answers without their number of buckets are a `RangeError`.
  */
 export function hijackedCharge(
   others: number,
@@ -29,7 +30,10 @@ export function hijackedCharge(
   return chargeOf((epsilon) => hijackedResponseDelta(honest, coins, epsilon, effort), times * questions);
 }
 
-/** An accepted vector may have a 1 in every bucket, or in none, so each bucket is a question by itself: guessing their number would promise too much. */
+/**
+ * An accepted vector may have a 1 in every bucket, or in none, so each bucket is a question by itself: guessing their
+ * number would promise too much.
+ */
 function questionsIn(answers: Answers): number {
   if (answers.mechanism !== "unary" && answers.mechanism !== "per-bucket") return 1;
   const { mechanism, buckets } = answers;

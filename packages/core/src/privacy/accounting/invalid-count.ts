@@ -8,9 +8,9 @@ export const INVALID_COUNT_EPSILON = 0.1;
 const SENSITIVITY = 2;
 
 /**
- * The number of reports that were opened and found invalid, as it may be published. An intruder who shapes a hijacked report so that
- * its validity depends on a secret learns no more than ε from it [DwMNS06]: discrete Laplace noise with ratio e^{−ε/2}, drawn
- * exactly, ε = 1/10.
+ * The number of reports that were opened and found invalid, as it may be published. An intruder who shapes a hijacked
+ * report so that its validity depends on a secret learns no more than ε from it [DwMNS06]: discrete Laplace noise with
+ * ratio e^{−ε/2}, drawn exactly, ε = 1/10.
  *
  * [DwMNS06] Dwork, McSherry, Nissim, Smith, Calibrating noise to sensitivity in private data analysis, 2006.
  */

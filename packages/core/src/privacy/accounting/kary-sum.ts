@@ -4,15 +4,16 @@ import { millsRatio } from "./normal-tail.ts";
 /**
  * An upper bound of δ(ε) for releasing the counts of n K-ary responses: the privacy blanket [BBGN19].
  *
- * Each of the others answers uniformly with probability Kκ, κ = 1/(e^ε₀+K−1), whatever they hold; give away the other answers, and
- * who they were. With B people in the blanket, the person included, and h_i of their answers in bucket i, uniform answers
- * are as likely as others up to the factor (1−w) + w·K·h_i/B, so for a move from bucket i to j
+ * Each of the others answers uniformly with probability Kκ, κ = 1/(e^ε₀+K−1), whatever they hold; give away the other
+ * answers, and who they were. With B people in the blanket, the person included, and h_i of their answers in bucket i,
+ * uniform answers are as likely as others up to the factor (1−w) + w·K·h_i/B, so for a move from bucket i to j
  *   δ ≤ E[(1−w)(1−e^ε) + (wK/B)(h_i − e^ε·h_j)]₊, B − 1 = Bin(n−1, Kκ), h uniform multinomial.
  * Since Pr[Bin(n−1, π) = B−1]/B = Pr[Bin(n, π) = B]/(nπ) and 1−w = Kκ = π, this is E[X]₊/(nπ) with
  *   X = wK(h_i − e^ε·h_j) − π(e^ε−1)(h_i + h_j + r)
  * over n independent people, each in bucket i or j with probability κ, in another (r) with probability (K−2)κ.
  *
- * Summed over s = h_i + h_j; given s, h_i is Bin(s, ½) and r is Bin(n−s, ρ). Nearly all h_i count for all r or for none.
+ * Summed over s = h_i + h_j; given s, h_i is Bin(s, ½) and r is Bin(n−s, ρ). Nearly all h_i count for all r or for
+ * none.
  *
  * [BBGN19] Balle, Bell, Gascón, Nissim, The privacy blanket of the shuffle model, 2019.
  */
@@ -48,8 +49,8 @@ export function karySumDelta(
 const MOST_SPREAD = 150;
 
 /**
- * X in units of wK is h_i − e^ε·h_j − charge·(s + r), charge = (e^ε−1)/(e^ε₀−1); with h_i = s − h_j it is spare·s − cost·h_j − charge·r, where
- * spare = 1 − charge and cost = 1 + e^ε. Nothing cancels in it where ε is close to ε₀.
+ * X in units of wK is h_i − e^ε·h_j − charge·(s + r), charge = (e^ε−1)/(e^ε₀−1); with h_i = s − h_j it is spare·s −
+ * cost·h_j − charge·r, where spare = 1 − charge and cost = 1 + e^ε. Nothing cancels in it where ε is close to ε₀.
  */
 interface Blanket {
   readonly devices: number;
@@ -82,9 +83,9 @@ function exactExcess({ devices, pair, rest, spare, cost, charge }: Blanket): num
 /**
  * E[X]₊ from above for large spreads, where X is nearly normal. Tilted by θ, with the mean at 0,
  *   E[X]₊ = M(θ)ⁿ·E_θ[g(X)], g(x) = x₊·e^{−θx},
- * and g rises to 1/(eθ) and falls, so E_θ g differs from the normal's by at most 2/(eθ) times the distance of the distribution
- * functions, which is at most 0.4748·ρ/(σ³√n) [Shevtsova, On the absolute constants in the Berry–Esseen type inequalities, 2011].
- * For the normal, E g = (s/√2π)(1 − a·m(a)) with s = σ√n, a = θs and m the Mills ratio.
+ * and g rises to 1/(eθ) and falls, so E_θ g differs from the normal's by at most 2/(eθ) times the distance of the
+ * distribution functions, which is at most 0.4748·ρ/(σ³√n) [Shevtsova, On the absolute constants in the Berry–Esseen
+ * type inequalities, 2011]. For the normal, E g = (s/√2π)(1 − a·m(a)) with s = σ√n, a = θs and m the Mills ratio.
  */
 function excessFromAbove({ devices, kappa, pair, rest, spare, cost, charge }: Blanket): number {
   const values: readonly (readonly [value: number, probability: number])[] = [

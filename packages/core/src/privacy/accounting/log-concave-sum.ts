@@ -8,14 +8,15 @@ export const MOST_TRANSFORMED = 40;
 const TRANSFORM_ERROR = 1e-16;
 
 /**
- * δ(ε) = Σ_x [f(x) − e^ε·f(x − Δ)]₊ for the distribution f of a sum of independent copies of one log-concave part, Δ the sensitivity, and
- * ε ≤ 40.
+ * δ(ε) = Σ_x [f(x) − e^ε·f(x − Δ)]₊ for the distribution f of a sum of independent copies of one log-concave part, Δ
+ * the sensitivity, and ε ≤ 40.
  *
- * f is computed from its characteristic function, tilted by θ = −ε/Δ (`tilted-sum.ts`): with g(x) = f(x)·e^{θx} the terms are
- * e^{−θx}·(g(x) − g(x−Δ)). As f is log-concave, so is g, and all x up to some last one count: it lies between the maximum of g and Δ above it. As
- * f still rises there, or has its own maximum before, g is at least e^{−ε/2} times its maximum where it matters, and the errors of the transform,
- * which are relative to the maximum, stay small; they are added. Of the N frequencies of a window only the few count at which φⁿ is not yet
- * nothing, and sums over x are geometric series.
+ * f is computed from its characteristic function, tilted by θ = −ε/Δ (`tilted-sum.ts`): with g(x) = f(x)·e^{θx} the
+ * terms are e^{−θx}·(g(x) − g(x−Δ)). As f is log-concave, so is g, and all x up to some last one count: it lies between
+ * the maximum of g and Δ above it. As f still rises there, or has its own maximum before, g is at least e^{−ε/2} times
+ * its maximum where it matters, and the errors of the transform, which are relative to the maximum, stay small; they
+ * are added. Of the N frequencies of a window only the few count at which φⁿ is not yet nothing, and sums over x are
+ * geometric series.
  */
 export function logConcaveSumDelta(part: Part, sensitivity: number, epsilon: number): number {
   // No value of the sum is one of both.
@@ -28,7 +29,8 @@ export function logConcaveSumDelta(part: Part, sensitivity: number, epsilon: num
   const logScale = part.times * logTotal;
   const tilted = (x: number): number =>
     waves.reduce((sum, { re, im, omega }) => sum + re * Math.cos(omega * x) + im * Math.sin(omega * x), 0);
-  // The maximum of a unimodal distribution lies within √3 standard deviations of its mean. And where x − Δ is no value, x counts.
+  // The maximum of a unimodal distribution lies within √3 standard deviations of its mean. And where x − Δ is no value,
+  // x counts.
   const aside = 2 * Math.sqrt(part.times * variance) + 1;
   const last = lastThat(
     (x) => tilted(x) > tilted(x - sensitivity),
@@ -36,7 +38,8 @@ export function logConcaveSumDelta(part: Part, sensitivity: number, epsilon: num
     Math.ceil(mean + aside) + sensitivity,
   );
   const upTo = (x: number): number => waves.reduce((sum, wave) => sum + partialSum(wave, tilt, first, x, logScale), 0);
-  // Any x gives a lower bound. Where f and its copy are far apart, values between them are noise, and so may be the search: its bulk is not.
+  // Any x gives a lower bound. Where f and its copy are far apart, values between them are noise, and so may be the
+  // search: its bulk is not.
   const candidates = [last, Math.floor(mean), Math.ceil(mean)];
   const deltas = candidates.map((x) => upTo(x) - Math.exp(epsilon) * upTo(x - sensitivity));
   const lost =
@@ -53,9 +56,10 @@ interface Wave {
 }
 
 /**
- * The frequencies 2πk/N, 0 ≤ k ≤ N/2, of the sum: φⁿ = exp(n·log1p(φ − 1)), and φ − 1 without cancellation. Those at which φⁿ is nothing are left out.
- * |φ| changes by at most a standard deviation for each unit of ω, so where it is small enough, it stays so for a while, and that is
- * not computed.
+ * The frequencies 2πk/N, 0 ≤ k ≤ N/2, of the sum: φⁿ = exp(n·log1p(φ − 1)), and φ − 1 without cancellation. Those at
+ * which φⁿ is nothing are left out.
+ * |φ| changes by at most a standard deviation for each unit of ω, so where it is small enough, it stays so for a while,
+ * and that is not computed.
  */
 function spectrum(part: Part, tilt: number, length: number): { logTotal: number; variance: number; waves: Wave[] } {
   const { weights, logTotal } = tiltedWeights(part, tilt);
@@ -80,7 +84,10 @@ function spectrum(part: Part, tilt: number, length: number): { logTotal: number;
   return { logTotal, variance, waves };
 }
 
-/** φ(2πk/N) − 1 = x + iy of one part. Of few all frequencies count, and are computed at once; their errors are not multiplied by much. */
+/**
+ * φ(2πk/N) − 1 = x + iy of one part. Of few all frequencies count, and are computed at once; their errors are not
+ * multiplied by much.
+ */
 function transformOf(
   { first, times }: Part,
   weights: Float64Array,

@@ -24,7 +24,9 @@ import {
   sigmaFor,
 } from "../index.ts";
 
-/** Every figure is 0, a normal number above it, or, where nothing holds, infinite: never negative, subnormal or none. */
+/**
+ * Every figure is 0, a normal number above it, or, where nothing holds, infinite: never negative, subnormal or none.
+ */
 const SMALLEST_NORMAL = 2 ** -1022;
 const DEVICES = [1, 2, 200];
 const LOCAL = [1e-6, 0.01, 1, 5, 20];

@@ -8,6 +8,7 @@ interface ResponseCoins {
   readonly zero: Coin;
 }
 
+/** The coins of randomized responses at this ε₀. */
 export function responseCoins(localEpsilon: number): ResponseCoins {
   const flip = 1 / (1 + Math.exp(localEpsilon));
   const keep = 1 / (1 + Math.exp(-localEpsilon));
@@ -15,12 +16,13 @@ export function responseCoins(localEpsilon: number): ResponseCoins {
 }
 
 /**
- * δ(ε) of releasing the sum of everybody's randomized responses, for one person whose bit changes from 0 to 1, where `ones` and
- * `zeros` of the others hold a 1 and a 0. The other direction is (zeros, ones).
+ * δ(ε) of releasing the sum of everybody's randomized responses, for one person whose bit changes from 0 to 1, where
+ * `ones` and `zeros` of the others hold a 1 and a 0. The other direction is (zeros, ones).
  *
- * F, the others' sum, is log-concave. The sum has probability q·F(y) + p·F(y−1) if the person's bit is 0, and p·F(y) + q·F(y−1)
- * if it is 1, so δ = Σ_y [a·F(y) − b·F(y−1)]₊ with a = q − e^ε·p and b = e^ε·q − p; F(y)/F(y−1) decreases, so the positive
- * terms come first: δ is the largest of the sums A(w) up to w. `next` is the second largest, on one side of it.
+ * F, the others' sum, is log-concave. The sum has probability q·F(y) + p·F(y−1) if the person's bit is 0, and p·F(y) +
+ * q·F(y−1) if it is 1, so δ = Σ_y [a·F(y) − b·F(y−1)]₊ with a = q − e^ε·p and b = e^ε·q − p; F(y)/F(y−1) decreases, so
+ * the positive terms come first: δ is the largest of the sums A(w) up to w. `next` is the second largest, on one side
+ * of it.
  */
 function deltaAmong(
   ones: number,
@@ -49,10 +51,11 @@ function deltaAmong(
 /**
  * At least δ for all datasets with between `low` and `high` ones among the others.
  *
- * Leaving out some of the others can only raise δ, since their answers are noise added afterwards; so leaving out the m = high − low
- * whose bits are open gives D, a first bound. Sharper: each of the m answers wrongly with probability p, which moves the sum by
- * one, down for a 1 and up for a 0. With no wrong answer the sum up to w counts A(w), with one A(w ± 1), a mixture
- * according to how many of the m hold a 1, and with more at most D. A mixture is at most its larger end, so
+ * Leaving out some of the others can only raise δ, since their answers are noise added afterwards; so leaving out the m
+ * = high − low whose bits are open gives D, a first bound. Sharper: each of the m answers wrongly with probability p,
+ * which moves the sum by one, down for a 1 and up for a 0. With no wrong answer the sum up to w counts A(w), with one
+ * A(w ± 1), a mixture according to how many of the m hold a 1, and with more at most D. A mixture is at most its larger
+ * end, so
  *   δ ≤ max_w {b₀·A(w) + b₁·max(A(w−1), A(w+1))} + (1 − b₀ − b₁)·D, b the probabilities of Bin(m, p),
  * and as A rises to its maximum and then falls, only the largest and the second largest of its values count.
  */
@@ -74,8 +77,8 @@ export function wrongAnswers(responses: number, { heads, tails }: Coin): { none:
 const USUAL_WORK = 20_000;
 
 /**
- * δ(ε) of releasing the sum of n randomized responses: the worst over what the other n−1 hold, a point being how many of them
- * hold a 1. Everybody holding the same is mostly but not always the worst, so all datasets are searched.
+ * δ(ε) of releasing the sum of n randomized responses: the worst over what the other n−1 hold, a point being how many
+ * of them hold a 1. Everybody holding the same is mostly but not always the worst, so all datasets are searched.
  */
 export function responseSumDelta(devices: number, localEpsilon: number, epsilon: number, effort: Effort): WorstCase {
   const others = devices - 1;

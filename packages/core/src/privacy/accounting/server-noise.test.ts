@@ -190,7 +190,8 @@ describe("composition", () => {
       const epsilon = serverNoiseEpsilon(counted, noise, 1e-6);
       expect(composedEpsilon([serverNoiseCharge(counted, noise)], 1e-6) / epsilon).toBeCloseTo(1, 4);
     }
-    // Nine shifts by one are, by the same argument, one sum of nine that shifts by nine; nearly one that shifts by three.
+    // Nine shifts by one are, by the same argument, one sum of nine that shifts by nine; nearly one that shifts by
+    // three.
     const nine = composedEpsilon([serverNoiseCharge(OCCURRENCE, serverNoise(OCCURRENCE, 12), 9)], 1e-6);
     const one = serverNoiseEpsilon(mean(3), { sigma2: 144 }, 1e-6);
     expect(nine / one).toBeGreaterThan(0.999);

@@ -23,10 +23,11 @@ export const NOTHING = -60;
 /**
  * The distribution of a sum of independent integers, around a target that may lie far in its tail.
  *
- * Plain Fourier inversion has absolute errors near 10⁻¹⁶, useless where probabilities are 10⁻¹⁵. So every part is tilted,
- * p(x) → p(x)·e^{θx}/M(θ), with θ such that the sum's mean is the target: there the tilted sum has its bulk, and errors are
- * relative. For powers of 10⁹ the characteristic function φ is not computed but φ − 1, relative to the part's likeliest
- * value, whose own weight is replaced by minus the weight of all others; then φⁿ = exp(n·log1p(φ − 1)).
+ * Plain Fourier inversion has absolute errors near 10⁻¹⁶, useless where probabilities are 10⁻¹⁵. So every part is
+ * tilted, p(x) → p(x)·e^{θx}/M(θ), with θ such that the sum's mean is the target: there the tilted sum has its bulk,
+ * and errors are relative. For powers of 10⁹ the characteristic function φ is not computed but φ − 1, relative to the
+ * part's likeliest value, whose own weight is replaced by minus the weight of all others; then φⁿ = exp(n·log1p(φ −
+ * 1)).
  */
 export function sumAround(parts: readonly Part[], target: number): TiltedSum {
   const { tilt, first, length } = windowAround(parts, target);
@@ -38,7 +39,8 @@ export function sumAround(parts: readonly Part[], target: number): TiltedSum {
     base += part.times * origin;
     logScale += part.times * logTotal;
   }
-  // The inverse transform is that of the conjugate, divided by the length; weights are real, so half of it mirrors the other.
+  // The inverse transform is that of the conjugate, divided by the length; weights are real, so half of it mirrors the
+  // other.
   for (let k = 0; k <= length / 2; k++) {
     const logSize = logs.re[k] as number;
     const size = logSize < NOTHING ? 0 : Math.exp(logSize);
@@ -65,7 +67,7 @@ function windowAround(parts: readonly Part[], wanted: number): { tilt: number; f
   return { tilt, ...windowOf(target, above, below) };
 }
 
-/** Where the sum lies at a tilt, with so much room on both sides; and how far it spreads, but for e^{−45} on each side. */
+/** The range of the sum at a tilt, with room on both sides; and how far it spreads, but for e^{−45} on each side. */
 export function windowAtTilt(
   parts: readonly Part[],
   tilt: number,
@@ -184,7 +186,10 @@ function rangeOf(parts: readonly Part[]): { least: number; most: number } {
   };
 }
 
-/** How far the tilted sum strays from the target, but for e^{−45} [Chernoff]: the best of some steps h away from the tilt. */
+/**
+ * How far the tilted sum strays from the target, but for e^{−45} [Chernoff]: the best of some steps h away from the
+ * tilt.
+ */
 function reach(parts: readonly Part[], tilt: number, target: number): { above: number; below: number } {
   const { logMoment } = momentsAt(parts, tilt);
   const { least, most } = rangeOf(parts);

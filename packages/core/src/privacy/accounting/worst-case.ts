@@ -13,10 +13,11 @@ export interface Box {
   readonly high: Point;
 }
 
+/** What the search needs to know about the curve. */
 export interface Search {
   /**
-   * At least the value at every point of the box, and exactly the value of a single point; 0 if it has none. It need not be sharper
-   * than `goal`.
+   * At least the value at every point of the box, and exactly the value of a single point; 0 if it has none. It need
+   * not be sharper than `goal`.
    */
   readonly bound: (box: Box, goal: number) => number;
   /** Where large values are expected. */
@@ -34,6 +35,7 @@ export interface Effort extends Pick<Search, "tolerance" | "enough" | "candidate
   readonly patience: number;
 }
 
+/** The worst case, and what is known about how bad it can be. */
 export interface WorstCase extends Bracket {
   /** Where the lower end is attained. */
   readonly at: Point;
@@ -44,8 +46,8 @@ interface BoundedBox extends Box {
 }
 
 /**
- * The largest value over all points of a box, by branch and bound: the box with the largest bound is split until no box can
- * hold much more than the best point found. However it ends, `upper` is an upper bound.
+ * The largest value over all points of a box, by branch and bound: the box with the largest bound is split until no box
+ * can hold much more than the best point found. However it ends, `upper` is an upper bound.
  */
 export function worstCase(
   whole: Box,
@@ -78,7 +80,9 @@ export function worstCase(
   }
 }
 
-/** A point with a larger value nearby, by steps up or down in one dimension that are halved: a candidate for the worst. */
+/**
+ * A point with a larger value nearby, by steps up or down in one dimension that are halved: a candidate for the worst.
+ */
 export function climb(start: Point, { low, high }: Box, value: (point: Point) => number): Point {
   let best = start;
   let most = value(start);

@@ -13,6 +13,7 @@ export interface Canary {
 
 const CANARY_BITS = 64;
 
+/** How many slots a canary takes. */
 export function canaryLength(plaintextBits: number): number {
   return Math.ceil(CANARY_BITS / plaintextBits);
 }

@@ -1,3 +1,4 @@
+import { join, split } from "../../bytes.ts";
 import {
   createLattice,
   type DeviceKeyContext,
@@ -16,7 +17,6 @@ import { addToCoefficient } from "../../encryption/lattice/limbs.ts";
 import { modulusBits } from "../../encryption/lattice/parameters.ts";
 import { requireLength } from "../../error.ts";
 import type { Randomness } from "../../randomness/index.ts";
-import { join, split } from "../concatenation.ts";
 import { type CiphertextMachine, deviceSide } from "../recorder.ts";
 import { type AnswerReader, type DeviceSide, readOrDraw, type ServerSide } from "../statistic.ts";
 import type { WritesSpec } from "../writes.ts";
@@ -50,6 +50,7 @@ export function deviceSchemeOf({ choice }: LatticePlan): InPlaceLattice {
   return createInPlaceLattice(choice.parameters, choice.plaintextBits);
 }
 
+/** The device's half of a lattice statistic, from the steps in which it differs from the others. */
 export function latticeDevice(plan: LatticePlan, steps: LatticeSteps): DeviceSide {
   const scheme = deviceSchemeOf(plan);
   const { parameters, format } = plan.choice;

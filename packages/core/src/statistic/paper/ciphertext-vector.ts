@@ -1,13 +1,13 @@
+import { join, split } from "../../bytes.ts";
 import {
   type AdditiveScheme,
   type DeviceKeyContext,
+  type DeviceScheme,
   deriveDeviceKeys,
   deriveDeviceSecretKey,
-  type RerandomizableScheme,
 } from "../../encryption/index.ts";
 import { LetheError, requireLength } from "../../error.ts";
 import type { Randomness } from "../../randomness/index.ts";
-import { join, split } from "../concatenation.ts";
 import { type CiphertextMachine, deviceSide } from "../recorder.ts";
 import { type AnswerReader, type DeviceSide, readOrDraw, type ServerSide } from "../statistic.ts";
 import { DEFAULT_HIDES, type WritesSpec } from "../writes.ts";
@@ -16,20 +16,10 @@ import { DEFAULT_HIDES, type WritesSpec } from "../writes.ts";
 export interface CounterScheme<PublicKey, SecretKey, Ciphertext>
   extends AdditiveScheme<number, PublicKey, SecretKey, Ciphertext> {
   /**
-   * Decodes and decrypts, with the same work whether there is a message or not. Without it, time shows which ciphertexts of
-   * a report have none.
+   * Decodes and decrypts, with the same work whether there is a message or not. Without it, time shows which
+   * ciphertexts of a report have none.
    */
   open?(secretKey: SecretKey, bytes: Uint8Array): number | undefined;
-}
-
-/** What a device needs of a scheme: nothing that opens, nothing that adds. */
-export interface DeviceScheme<PublicKey, Ciphertext>
-  extends Omit<
-    RerandomizableScheme<number, PublicKey, never, Ciphertext>,
-    "generateKeys" | "generateSecretKey" | "decrypt" | "encodePublicKey" | "decodePublicKey"
-  > {
-  /** `isUsedOften` unless what makes a key faster to use would not be worth its memory. */
-  decodePublicKey(bytes: Uint8Array, isUsedOften?: boolean): PublicKey;
 }
 
 const MOST_CIPHERTEXTS = 10_000;
@@ -44,13 +34,15 @@ export interface Encryptor<Ciphertext> {
 
 /** The steps of an algorithm on a vector of ciphertexts, given means to encrypt. */
 export interface PaperAlgorithm<Ciphertext> {
-  /** After so many events of a metric further ones change nothing. */
+  /** After this number of events of a metric further ones change nothing. */
   readonly saturation: number;
   readonly metrics: number;
   /** Ciphertexts in the state, and in the report. */
   readonly stateLength: number;
   readonly reportLength: number;
-  /** 1 if all slots share a key; else every slot has its own, so that what is in one of them cannot be put into another. */
+  /**
+   * 1 if all slots share a key; else every slot has its own, so that what is in one of them cannot be put into another.
+   */
   readonly keys: number;
   initialize(encryptor: Encryptor<Ciphertext>): Ciphertext[];
   update(state: readonly Ciphertext[], metric: number, encryptor: Encryptor<Ciphertext>): Ciphertext[];

@@ -1,0 +1,35 @@
+/**
+ * The client of a Lethe service. It reads tasks, windows and releases, waits for windows, and assembles the release of
+ * a window from the shares of two servers. The command line, the lab and web pages use it, so this package imports only
+ * `@lethe/core`, and needs only `fetch` and WebCrypto.
+ *
+ * Start reading with `service.ts`, the requests that anybody may send. `admin.ts` has the requests that take the admin
+ * token, `window.ts` finds windows, `find.ts` finds their releases, and `collect.ts` asks two servers and has
+ * `assemble.ts` check and add what they publish. All requests pass through `request.ts`.
+ */
+
+export {
+  agreeToTask,
+  type CreatedTask,
+  closeWindow,
+  createTask,
+  listTasks,
+  type TaskList,
+  type TaskSummary,
+  withdrawAgreement,
+} from "./admin.ts";
+export { type AssembleOptions, assemble, type ServerPair } from "./assemble.ts";
+export { type CollectOptions, collectRelease, helperHindrance } from "./collect.ts";
+export { type FoundRelease, findRelease, type Pending, type SoughtRelease } from "./find.ts";
+export { unless } from "./request.ts";
+export {
+  fetchManifest,
+  fetchRelease,
+  fetchReleases,
+  fetchSignedManifest,
+  fetchWindow,
+  type PublishedWindow,
+  type ServerShare,
+  statusOfFile,
+} from "./service.ts";
+export { newestInGrace, unfinishedWindows } from "./window.ts";

@@ -1,0 +1,81 @@
+import {
+  type Manifest,
+  parseManifest,
+  parseSignedManifest,
+  type ReleaseOrWithheld,
+  type SignedManifest,
+  type WindowStatus,
+} from "@lethe/core/message";
+import { parseSignedShare, parseWindowShare, type SignedShare } from "@lethe/core/two-server";
+import { ask, askJson, askStatus, unless } from "./request.ts";
+
+/** What one of two servers publishes about a window instead of a release. */
+export interface ServerShare {
+  readonly status: "shared";
+  readonly window: number;
+  /** The signature is not checked yet. */
+  readonly signed: SignedShare;
+}
+
+/** What a server publishes about a finished window. */
+export type PublishedWindow = ReleaseOrWithheld | ServerShare;
+
+/**
+ * The manifest of a task, as the service sends it. The signature is not checked: the caller has no key to check it
+ * with.
+ */
+export async function fetchManifest(server: string, task: string): Promise<Manifest> {
+  return readManifest((await ask(server, taskPath(task))).body);
+}
+
+/** The manifest that is in force in a window. The signature is not checked yet. */
+export async function fetchSignedManifest(server: string, task: string, window: number): Promise<SignedManifest> {
+  return parseSignedManifest((await ask(server, `${taskPath(task)}?window=${window}`)).body);
+}
+
+/** Reads a signed manifest without checking its signature. */
+export function readManifest(signed: string): Manifest {
+  return parseManifest(parseSignedManifest(signed).manifest);
+}
+
+/** The state of a window. Rejects with `window-closed` for a window before the task's first. */
+export function fetchWindow(server: string, task: string, window: number): Promise<WindowStatus> {
+  return askJson(server, `${taskPath(task)}/windows/${window}`);
+}
+
+/** What the server published about a window, or undefined if it has not done so yet. */
+export async function fetchRelease(server: string, task: string, window: number): Promise<PublishedWindow | undefined> {
+  const found = await unless("window-not-open", askJson<Published>(server, `${taskPath(task)}/releases/${window}`));
+  return found && readPublished(found);
+}
+
+/**
+ * What the server published about windows before `before`, or about all windows: at most `limit` of them, newest first.
+ */
+export async function fetchReleases(
+  server: string,
+  task: string,
+  { limit, before }: { readonly limit: number; readonly before?: number },
+): Promise<readonly PublishedWindow[]> {
+  const query = before === undefined ? `limit=${limit}` : `limit=${limit}&before=${before}`;
+  const { releases } = await askJson<{ releases: readonly Published[] }>(server, `${taskPath(task)}/releases?${query}`);
+  return releases.map(readPublished);
+}
+
+/** The HTTP status with which the server answers a request for a file, such as the SDK for pages. */
+export function statusOfFile(server: string, path: string): Promise<number> {
+  return askStatus(server, path);
+}
+
+/** The path of a task, to which the paths of its windows and releases are appended. */
+export function taskPath(task: string): string {
+  return `/v1/tasks/${encodeURIComponent(task)}`;
+}
+
+type Published = ReleaseOrWithheld | { readonly status: "shared" };
+
+function readPublished(published: Published): PublishedWindow {
+  if (published.status !== "shared") return published;
+  const signed = parseSignedShare(JSON.stringify(published));
+  return { status: "shared", window: parseWindowShare(signed.document).window, signed };
+}

@@ -1,0 +1,47 @@
+import { type Figure, figuresOf, type Release } from "@lethe/core/message";
+import { iso } from "../print/time.ts";
+import { localDelta } from "./text.ts";
+
+const HEADER = [
+  "task",
+  "version",
+  "window",
+  "from",
+  "to",
+  "received",
+  "metric",
+  "statistic",
+  "bucket",
+  "estimate",
+  "standard_error",
+  "interval_low",
+  "interval_high",
+  "consistent",
+  "local_epsilon",
+  "local_delta",
+  "aggregate_epsilon",
+  "aggregate_delta",
+];
+
+/** A release in CSV (RFC 4180), one row per figure; the header alone if there is no release. */
+export function toCsv(release: Release | undefined): string {
+  return [HEADER, ...(release ? rowsOf(release) : [])]
+    .map((row) => `${row.map((cell) => quoted(String(cell))).join(",")}\r\n`)
+    .join("");
+}
+
+function rowsOf({ task, version, window, from, to, received, metrics }: Release): (string | number)[][] {
+  return metrics.flatMap((metric) => {
+    const { name, statistic, localEpsilon, epsilon, delta } = metric;
+    const row = (bucket: string, { estimate, standardError, interval, consistent }: Figure): (string | number)[] => [
+      ...[task, version, window, iso(from), iso(to), received, name, statistic, bucket],
+      ...[estimate, standardError, ...interval, consistent],
+      ...[localEpsilon, localDelta(metric), epsilon, delta],
+    ];
+    return figuresOf(metric).map(({ label = "", figure }) => row(label, figure));
+  });
+}
+
+function quoted(cell: string): string {
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}

@@ -1,0 +1,139 @@
+import type { Figure, Release } from "@lethe/core/message";
+import { describe, expect, it, vi } from "vitest";
+import { toCsv } from "./csv.ts";
+import { describeOutcome, describeState } from "./text.ts";
+import { createStatusLine } from "./wait.ts";
+
+const figure = (estimate: number, standardError: number): Figure => ({
+  estimate,
+  standardError,
+  interval: [estimate - 1.96 * standardError, estimate + 1.96 * standardError],
+  consistent: Math.max(0, estimate),
+});
+const OUTCOME = { task: "t", version: 2, window: 7, from: 70, to: 80, enrolled: 1300, received: 1200 };
+const RELEASE: Release = {
+  status: "released",
+  ...OUTCOME,
+  at: 90,
+  refused: { "rate-limited": 12, "wrong-size": 1 },
+  invalid: { estimate: -3, standardError: 28.28, epsilon: 0.1 },
+  metrics: [
+    {
+      name: "crashed",
+      statistic: "occurrence",
+      mechanism: "randomized-response",
+      localEpsilon: 1,
+      epsilon: 0.125,
+      delta: 1e-6,
+      bound: "exact",
+      ...figure(300, 20),
+    },
+  ],
+  privacy: {
+    local: { sum: 1.5, epsilon: 1, delta: 1e-6 },
+    hijackedEpsilon: 0.4,
+    honest: 1000,
+    aggregate: { epsilon: 0.225, delta: 1e-6, bound: "upper" },
+  },
+};
+
+describe("a release in words", () => {
+  it("has every guarantee beside the one it stands on, and what was refused", () => {
+    expect(describeOutcome(RELEASE, 60, "one-server").split("\n")).toEqual([
+      "t version 2, window 7: 1970-01-01 00:01:10 to 1970-01-01 00:01:20 UTC, released 1970-01-01 00:01:30",
+      "",
+      "metric   statistic   estimate  ± s.e.  95% interval  consistent  local ε₀     aggregate ε",
+      "crashed  occurrence       300      20    [261, 339]         300         1  0.125 (δ 1e-6)",
+      "",
+      "a device pays for this window  ε      δ",
+      "to the server: local           1      1e-6  all metrics, or 1.5 with δ 0",
+      "in releases: aggregate         0.225  1e-6  upper bound, invalid count included, if at least 1,000 reports are honest",
+      "in releases: hijacked report   0.4    1e-6  of a state that an intruder captured and sent as a report, if at least 1,000 reports are honest",
+      "",
+      "1,200 of 1,300 enrolled devices reported; refused requests: rate-limited 12, wrong-size 1",
+      "found invalid when opened: -3 ± 28.28, with noise (ε 0.1)",
+      "",
+      "devices on which it happened",
+      "crashed │███████████████████████████████├────●────┤",
+      "        └┬───────────┬───────────┬───────────┬───────────┬",
+      "         0          100         200         300         400",
+    ]);
+  });
+
+  it("says what it stands on with two servers, and that too few devices hide no hijacked report", () => {
+    const privacy = { ...RELEASE.privacy, honest: 1, hijackedEpsilon: null };
+    const text = describeOutcome({ ...RELEASE, privacy }, 60, "two-server");
+    expect(text).toContain("invalid count included, if at least 1 report is honest, and one of the servers\n");
+    expect(text).toMatch(
+      /\nin releases: hijacked report +none +1e-6 +a state .* is not hidden: minimumDevices is too small\n/,
+    );
+  });
+
+  it("that is withheld says how many were missing", () => {
+    const { received, ...outcome } = OUTCOME;
+    expect(
+      describeOutcome(
+        { status: "not-enough", missing: 1500, ...outcome, received: 500, at: 90, refused: {} },
+        60,
+        "one-server",
+      ).split("\n"),
+    ).toEqual([
+      "t version 2, window 7: 1970-01-01 00:01:10 to 1970-01-01 00:01:20 UTC",
+      "not enough, 1,500 more: nothing is released, and the reports are erased",
+      "500 of 1,300 enrolled devices reported; refused requests: none",
+    ]);
+  });
+
+  it("that is not there yet says how far its window is", () => {
+    const status = { ...OUTCOME, closes: 100, minimumDevices: 2000, refused: {} };
+    const reports = "1,200 reports so far, at least 2,000 needed";
+    const states = (["not-open", "open", "grace", "closed"] as const).map((state) =>
+      describeState({ ...status, state }),
+    );
+    const at = (text: string): unknown => expect.stringMatching(new RegExp(`^window 7 of t ${text}$`));
+    expect(states).toEqual([
+      at("begins 1970-01-01 00:01:10 UTC.*"),
+      at(`runs until 1970-01-01 00:01:20 UTC.*; ${reports}; it closes 1970-01-01 00:01:40 UTC.*`),
+      at(`is over and waits for late reports; ${reports}; it closes 1970-01-01 00:01:40 UTC.*`),
+      at(`is closed and being counted; ${reports}`),
+    ]);
+  });
+});
+
+it("waiting for a release says what keeps it, each time that changes", async () => {
+  const pending = {
+    status: "pending",
+    ...OUTCOME,
+    state: "closed",
+    closes: 100,
+    minimumDevices: 3,
+    refused: {},
+  } as const;
+  const hindrances = ["the helper does not answer", undefined];
+  const written: unknown[] = [];
+  vi.spyOn(process.stderr, "write").mockImplementation((line) => written.push(line) > 0);
+  const show = createStatusLine(async () => hindrances.shift());
+  for (const each of [pending, pending, undefined]) await show(each);
+  vi.restoreAllMocks();
+  const counted = "window 7 of t is closed and being counted; 1,200 reports so far, at least 3 needed";
+  expect(written).toEqual([`${counted}; the helper does not answer\n`, `${counted}\n`]);
+});
+
+describe("a release as CSV", () => {
+  it("has a row for each figure, ends lines as RFC 4180 says, and quotes what needs it", () => {
+    const buckets = [
+      { bucket: "0", ...figure(1, 1) },
+      { bucket: 'a "b", c', ...figure(2, 1) },
+    ];
+    const { estimate, standardError, interval, consistent, ...guarantee } = RELEASE.metrics[0] as Figure &
+      Extract<Release["metrics"][number], Figure>;
+    const histogram = { ...guarantee, statistic: "histogram", buckets } as const;
+    expect(toCsv({ ...RELEASE, metrics: [...RELEASE.metrics, histogram] }).split("\r\n")).toEqual([
+      "task,version,window,from,to,received,metric,statistic,bucket,estimate,standard_error,interval_low,interval_high,consistent,local_epsilon,local_delta,aggregate_epsilon,aggregate_delta",
+      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,occurrence,,300,20,260.8,339.2,300,1,0,0.125,0.000001",
+      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,0,1,1,-0.96,2.96,1,1,0,0.125,0.000001",
+      't,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,"a ""b"", c",2,1,0.040000000000000036,3.96,2,1,0,0.125,0.000001',
+      "",
+    ]);
+  });
+});

@@ -1,0 +1,81 @@
+/**
+ * The commands `lethe results` and, for tasks of two servers, `lethe collect`. The analyst package finds and checks
+ * releases; `print.ts` writes them as JSON, as CSV (`csv.ts`) or as text (`text.ts`), and `wait.ts` shows the state of
+ * a window that a command waits for.
+ */
+import { fetchManifest, findRelease, type Pending, type PublishedWindow } from "@lethe/analyst";
+import type { ReleaseOrWithheld } from "@lethe/core/message";
+import type { Command } from "commander";
+import { serverOption, windowNumber } from "../options/options.ts";
+import { resultsCommand } from "../print/results-command.ts";
+import { failure } from "../system/failure.ts";
+import { type Format, printOutcome, refuseTwoFormats } from "./print.ts";
+import { createStatusLine } from "./wait.ts";
+
+interface ResultsOptions extends Format {
+  readonly server: string;
+  readonly window?: number;
+  readonly wait?: boolean;
+}
+
+/** Adds the command to the program. */
+export function addResults(program: Command): void {
+  program
+    .command("results")
+    .description("print the newest release with figures, or the release of a window")
+    .argument("<task>", "the name of the task")
+    .option("--window <n>", "the number of the window", windowNumber)
+    .addOption(serverOption())
+    .option("--wait", "wait for the release of the window; without --window, for the next release")
+    .option("--csv", "print CSV, one row per figure")
+    .option("--json", "print JSON only")
+    .addHelpText("after", HELP)
+    .action(results);
+}
+
+const HELP = `
+With --json, "status" is released, not-enough (too few devices reported, so that window is never released), lost (the
+secret of the window is gone) or pending (there is no release yet; the other fields have the state of the window).`;
+
+async function results(task: string, options: ResultsOptions, command: Command): Promise<void> {
+  const { server } = options;
+  refuseTwoFormats(options, command);
+  await requireOneServer(server, task, options);
+  const { outcome, newer } = await findRelease(server, task, { ...options, onPending: createStatusLine() });
+  if (outcome.status === "shared") throw new TypeError("a task of one server has no shares");
+  if (!options.json && !options.csv) for (const line of describeNewer(newer)) console.log(line);
+  printOutcome(outcome, options, "one-server");
+  if (!options.json && !options.csv) for (const line of adviceFor(outcome, newer, server)) console.log(line);
+}
+
+/** Only services that run with --dev have windows as short as this. */
+const TRIAL_SECONDS = 10;
+
+/**
+ * What to do if too few devices reported at a service in development. In production there is nothing to do but wait.
+ */
+function adviceFor(outcome: ReleaseOrWithheld | Pending, newer: readonly PublishedWindow[], server: string): string[] {
+  const short = [outcome, ...newer].find((told) => told.status === "not-enough");
+  if (!short || short.to - short.from > TRIAL_SECONDS) return [];
+  const { task, received, missing } = short;
+  return [
+    "",
+    'Too few devices for a trial? Either create a higher version of the task with "minimumDevices": 1, or run more of them:',
+    `  npx lethe simulate --server ${server} --task ${task} --devices ${received + missing}`,
+  ];
+}
+
+/** Refuses a task of two servers, because neither server has results. */
+async function requireOneServer(server: string, task: string, { window }: ResultsOptions): Promise<void> {
+  const manifest = await fetchManifest(server, task);
+  if (manifest.mode === "one-server") return;
+  const command = resultsCommand(manifest, window === undefined ? {} : { window });
+  throw failure(`${task} is counted by two servers, and neither has results alone: ${command}`);
+}
+
+function describeNewer(newer: readonly PublishedWindow[]): string[] {
+  const [newest] = newer;
+  if (newest?.status !== "not-enough") return [];
+  const which = newer.length === 1 ? "one newer window" : `${newer.length} newer windows`;
+  return [`${which} had not enough reports (window ${newest.window}: ${newest.missing} more needed)`, ""];
+}

@@ -1,0 +1,164 @@
+import {
+  figuresOf,
+  type Lost,
+  type Refused,
+  type Release,
+  type ReleasedMetric,
+  type ReleaseOrWithheld,
+  type Task,
+  type WindowStatus,
+  type Withheld,
+} from "@lethe/core/message";
+import { entryOf } from "@lethe/core/statistic";
+import { type BarChart, renderBars } from "@lethe/lab/plot";
+import { count, figure, formatFigure, formatTable } from "../print/table.ts";
+import { utc, utcAndLocal } from "../print/time.ts";
+
+/** A release as tables and charts of at most `columns` characters, or why there is none. */
+export function describeOutcome(outcome: ReleaseOrWithheld, columns: number, mode: Task["mode"]): string {
+  return outcome.status === "released" ? describeRelease(outcome, columns, mode) : describeWithheld(outcome);
+}
+
+function describeRelease(release: Release, columns: number, mode: Task["mode"]): string {
+  return [
+    `${headOf(release)}, released ${utc(release.at)}`,
+    "",
+    formatTable(
+      ["metric", "statistic", "estimate", "± s.e.", "95% interval", "consistent", "local ε₀", "aggregate ε"],
+      release.metrics.flatMap(rowsOf),
+      2,
+    ),
+    "",
+    ...describeCost(release, mode),
+    "",
+    describeReports(release),
+    `found invalid when opened: ${release.invalid.estimate} ± ${figure(release.invalid.standardError)}, with noise (ε ${figure(release.invalid.epsilon)})`,
+    ...chartsOf(release).flatMap((chart) => ["", renderBars(chart, columns)]),
+  ].join("\n");
+}
+
+function headOf({ task, version, window, from, to }: ReleaseOrWithheld): string {
+  return `${task} version ${version}, window ${window}: ${utc(from)} to ${utc(to)} UTC`;
+}
+
+/** The rows of a metric, one per figure. The first row has the guarantees of the metric. */
+function rowsOf(metric: ReleasedMetric): string[][] {
+  const { name, statistic } = metric;
+  const shown = (value: number): string => formatFigure(value, statistic);
+  return figuresOf(metric).map(({ label, figure: { estimate, standardError, interval, consistent } }, i) => [
+    label === undefined ? name : `${name} ${label}`,
+    statistic,
+    shown(estimate),
+    shown(standardError),
+    `[${interval.map(shown).join(", ")}]`,
+    shown(consistent),
+    ...(i === 0 ? guaranteesOf(metric) : []),
+  ]);
+}
+
+function guaranteesOf(metric: ReleasedMetric): string[] {
+  const { localEpsilon, epsilon, delta } = metric;
+  const at = ` (δ ${figure(delta)})`;
+  return [figure(localEpsilon) + (localDelta(metric) > 0 ? at : ""), figure(epsilon) + at];
+}
+
+/** The δ of the local guarantee, which is 0 unless the noise is Gaussian. */
+export function localDelta({ mechanism, delta }: ReleasedMetric): number {
+  return mechanism === "discrete-gaussian" ? delta : 0;
+}
+
+function describeCost({ privacy }: Release, mode: Task["mode"]): string[] {
+  const { local, aggregate, hijackedEpsilon, honest } = privacy;
+  const isOne = mode === "one-server";
+  const ifHonest = `if at least ${count(honest)} ${honest === 1 ? "report is" : "reports are"} honest${isOne ? "" : ", and one of the servers"}`;
+  const sum = local.sum === undefined || local.delta === 0 ? "" : `, or ${figure(local.sum)} with δ 0`;
+  return [
+    formatTable(
+      ["a device pays for this window", "ε", "δ", ""],
+      [
+        [
+          `to the ${isOne ? "server" : "servers"}: local`,
+          figure(local.epsilon),
+          figure(local.delta),
+          `all metrics${sum}`,
+        ],
+        [
+          "in releases: aggregate",
+          figure(aggregate.epsilon),
+          figure(aggregate.delta),
+          `upper bound, invalid count included, ${ifHonest}`,
+        ],
+        [
+          "in releases: hijacked report",
+          hijackedEpsilon === null ? "none" : figure(hijackedEpsilon),
+          figure(aggregate.delta),
+          hijackedEpsilon === null
+            ? "a state that an intruder captured and sent as a report is not hidden: minimumDevices is too small"
+            : `of a state that an intruder captured and sent as a report, ${ifHonest}`,
+        ],
+      ],
+      4,
+    ),
+  ];
+}
+
+function describeReports({ enrolled, received, refused }: ReleaseOrWithheld): string {
+  return `${count(received)} of ${count(enrolled)} enrolled devices reported; refused requests: ${describeRefused(refused)}`;
+}
+
+function describeRefused(refused: Refused): string {
+  const reasons = Object.entries(refused).map(([reason, requests]) => `${reason} ${count(requests)}`);
+  return reasons.length === 0 ? "none" : reasons.join(", ");
+}
+
+function describeWithheld(withheld: Withheld | Lost): string {
+  return [headOf(withheld), whyWithheld(withheld), describeReports(withheld)].join("\n");
+}
+
+/** Why a window has no figures. */
+export function whyWithheld(withheld: Withheld | Lost): string {
+  return withheld.status === "lost"
+    ? "lost: its secret is gone, and its reports cannot be opened"
+    : `not enough, ${count(withheld.missing)} more: nothing is released, and the reports are erased`;
+}
+
+/** The charts that metrics of one statistic share come first; every other metric has its own chart. */
+function chartsOf({ metrics }: Release): BarChart[] {
+  const shared = new Map<string, Bar[]>();
+  const own: BarChart[] = [];
+  for (const metric of metrics) {
+    const { isShared, title } = entryOf(metric.statistic).words.chart;
+    const heading = title(metric.name);
+    if (isShared) shared.set(heading, [...(shared.get(heading) ?? []), ...barsOf(metric)]);
+    else own.push({ title: heading, bars: barsOf(metric) });
+  }
+  return [...[...shared].map(([title, bars]) => ({ title, bars })), ...own];
+}
+
+type Bar = BarChart["bars"][number];
+
+function barsOf(metric: ReleasedMetric): Bar[] {
+  return figuresOf(metric).map(({ label = metric.name, figure: { estimate, interval } }) => ({
+    name: label,
+    value: estimate,
+    interval,
+  }));
+}
+
+/** The state of a window that is not released yet, and how to wait for it. */
+export function describePending(status: WindowStatus): string {
+  const { task, window } = status;
+  return `no release yet: ${describeState(status)}\nwait for it: npx lethe results ${task} --window ${window} --wait`;
+}
+
+/** The state of a window in one line. */
+export function describeState(status: WindowStatus): string {
+  const { task, window, state, from, to, closes, received, minimumDevices } = status;
+  const what = `window ${window} of ${task}`;
+  const reports = `${count(received)} reports so far, at least ${count(minimumDevices)} needed`;
+  if (state === "not-open") return `${what} begins ${utcAndLocal(from)}`;
+  if (state === "open") return `${what} runs until ${utcAndLocal(to)}; ${reports}; it closes ${utcAndLocal(closes)}`;
+  if (state === "grace")
+    return `${what} is over and waits for late reports; ${reports}; it closes ${utcAndLocal(closes)}`;
+  return `${what} is closed and being counted; ${reports}`;
+}

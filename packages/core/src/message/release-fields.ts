@@ -1,0 +1,147 @@
+import {
+  count,
+  described,
+  type Field,
+  type Fields,
+  list,
+  name,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  readMessage,
+  record,
+  stricter,
+  text,
+  union,
+} from "../schema/index.ts";
+import { STATISTICS } from "../statistic/names.ts";
+import type { StatisticName } from "../statistic/spec.ts";
+import { entryOf } from "../statistic/table.ts";
+import type {
+  BucketFigure,
+  CategoryStatistic,
+  Figure,
+  Lost,
+  Release,
+  ReleasedMetric,
+  ReleaseOrWithheld,
+  WindowStatus,
+  Withheld,
+} from "./release.ts";
+
+const interval = described(
+  stricter(list("numbers", number, 2, 2), { prefixItems: [number.schema, number.schema] }),
+  "95%",
+) as unknown as Field<Figure["interval"]>;
+
+const FIGURE: Fields<Figure> = { estimate: number, standardError: number, interval, consistent: number };
+
+const BUCKET: Fields<BucketFigure> = { bucket: text, ...FIGURE };
+
+const GUARANTEE: Omit<Fields<ReleasedMetric>, "statistic"> = {
+  name,
+  mechanism: text,
+  localEpsilon: number,
+  epsilon: number,
+  delta: number,
+  bound: oneOf("exact", "upper"),
+};
+
+/** Whether a statistic has a figure for every category. */
+function hasCategories(statistic: StatisticName): statistic is CategoryStatistic {
+  return entryOf(statistic).answers.output === "categories";
+}
+
+const WITH_BUCKETS = object("a metric", {
+  ...GUARANTEE,
+  statistic: oneOf(...STATISTICS.filter(hasCategories)),
+  buckets: list("buckets", object("a bucket", BUCKET), 0, Number.POSITIVE_INFINITY),
+}) as Field<ReleasedMetric>;
+
+const WITH_FIGURE = object("a metric", {
+  ...GUARANTEE,
+  statistic: oneOf(...STATISTICS.filter((statistic) => !hasCategories(statistic))),
+  ...FIGURE,
+}) as Field<ReleasedMetric>;
+
+const releasedMetric: Field<ReleasedMetric> = union([WITH_FIGURE, WITH_BUCKETS], (_, found) =>
+  STATISTICS.filter(hasCategories).some((statistic) => statistic === found.statistic) ? WITH_BUCKETS : WITH_FIGURE,
+);
+
+const refused = described(record(count), "requests refused, by reason");
+
+const OUTCOME: Omit<Fields<Lost>, "status"> = {
+  task: name,
+  version: count,
+  window: count,
+  from: count,
+  to: count,
+  at: count,
+  enrolled: count,
+  received: count,
+  refused,
+};
+
+const LOCAL: Fields<Release["privacy"]["local"]> = {
+  sum: optional(number) as Field<number>,
+  epsilon: number,
+  delta: number,
+};
+
+const PRIVACY: Fields<Release["privacy"]> = {
+  local: object("a guarantee", LOCAL),
+  aggregate: object("a guarantee", { epsilon: number, delta: number, bound: oneOf("upper") }),
+  hijackedEpsilon: nullable(number),
+  honest: count,
+};
+
+const RELEASED: Fields<Release> = {
+  status: oneOf("released"),
+  ...OUTCOME,
+  invalid: object("a count of invalid reports", { estimate: number, standardError: number, epsilon: number }),
+  metrics: list("metrics", releasedMetric, 0, Number.POSITIVE_INFINITY),
+  privacy: object("a price", PRIVACY),
+};
+
+const WITHHELD: Fields<Withheld> = {
+  status: oneOf("not-enough"),
+  missing: described(count, "how many more devices it would have taken"),
+  ...OUTCOME,
+};
+
+const LOST: Fields<Lost> = { status: oneOf("lost"), ...OUTCOME };
+
+const BY_STATUS: Readonly<Record<ReleaseOrWithheld["status"], Field<ReleaseOrWithheld>>> = {
+  released: object("a release", RELEASED),
+  "not-enough": object("a release", WITHHELD),
+  lost: object("a release", LOST),
+};
+
+const status = oneOf("released", "not-enough", "lost");
+
+/** What became of a window of one server. */
+export const release: Field<ReleaseOrWithheld> = union(Object.values(BY_STATUS), (path, found) => {
+  return BY_STATUS[status(`${path}${path && "."}status`, found.status)];
+});
+
+/** Reads a release, or why there is none; anything else is a `bad-encoding` error that names the field. */
+export function parseRelease(json: string): ReleaseOrWithheld {
+  return readMessage("release", json, (found) => release("", found));
+}
+
+/** The fields of a window's status. */
+export const WINDOW_STATUS_FIELDS: Fields<WindowStatus> = {
+  task: name,
+  version: count,
+  window: count,
+  state: oneOf("not-open", "open", "grace", "closed", "released", "not-enough", "lost"),
+  from: count,
+  to: count,
+  closes: count,
+  enrolled: count,
+  received: count,
+  minimumDevices: count,
+  refused,
+};

@@ -1,0 +1,43 @@
+import { isJoint, JOINT } from "../statistic/names.ts";
+import type { Metric, TwoServerSpec } from "../statistic/spec.ts";
+import { type Task, writesOf } from "./task.ts";
+
+/** A statistic of a task of two servers, and the names of its metrics in the order of its answers. */
+export interface TwoServerTaskStatistic {
+  readonly spec: TwoServerSpec;
+  readonly metrics: readonly string[];
+}
+
+/**
+ * The statistics that a device runs for a task of two servers: first those whose metrics run together, with the
+ * devices' noise and with the servers'; then the others in the task's order.
+ */
+export function twoServerStatisticsOf({ metrics, ...task }: Task): readonly TwoServerTaskStatistic[] {
+  const writes = writesOf(task);
+  const joint = JOINT.flatMap((statistic) => {
+    const own = metrics.filter((metric) => metric.statistic === statistic);
+    const told = own.filter((metric): metric is Told => metric.noise === undefined);
+    const counted = own.filter((metric): metric is Counted => metric.noise !== undefined);
+    const localEpsilons = told.map(({ localEpsilon }) => localEpsilon);
+    const sigmas = counted.map(({ sigma }) => sigma);
+    return [
+      { spec: { statistic, noise: "device", ...writes, localEpsilons }, metrics: namesOf(told) },
+      { spec: { statistic, noise: "servers", ...writes, sigmas }, metrics: namesOf(counted) },
+    ].filter((part) => part.metrics.length > 0);
+  });
+  const others = metrics
+    .filter((metric) => !isJoint(metric.statistic))
+    .map(({ name, scheme: _, ...metric }) => {
+      // With two servers a sigma is always that of the servers' noise.
+      const noise = "sigma" in metric ? "servers" : "device";
+      return { spec: { ...metric, noise, ...writes }, metrics: [name] };
+    });
+  return [...joint, ...others] as TwoServerTaskStatistic[];
+}
+
+type Told = Extract<Metric, { readonly localEpsilon: number }>;
+type Counted = Extract<Metric, { readonly noise: "servers" }>;
+
+function namesOf(metrics: readonly { readonly name: string }[]): string[] {
+  return metrics.map(({ name }) => name);
+}

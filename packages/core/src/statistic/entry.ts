@@ -1,0 +1,127 @@
+import type { LatticeChoice } from "../encryption/index.ts";
+import type { Exposure } from "../privacy/index.ts";
+import type { Field } from "../schema/index.ts";
+import type { Charges, MetricPlan, Question, Settings } from "./question.ts";
+import type { NoiseSource, SchemeName, ServerNoiseSpec, StatisticName, StatisticTypes } from "./spec.ts";
+import type { DeviceSide, ServerSide } from "./statistic.ts";
+import type { TwoServerParts } from "./two-server.ts";
+
+/** Both halves of a statistic, and the lattice parameters it runs on, if it does. */
+export interface Statistic {
+  readonly device: DeviceSide;
+  readonly server: ServerSide;
+  readonly choice?: LatticeChoice;
+  /** Of a ledger: the z with e^ε = t/z − 1. */
+  readonly z?: number;
+}
+
+/** What a metric of one of these names is in a task. */
+type MetricOf<Name extends StatisticName> = StatisticTypes[Name]["metric"];
+type OneServerSpec<Name extends StatisticName> = StatisticTypes[Name]["oneServer"];
+type ServerNoiseSpecOf<Name extends StatisticName> = Extract<ServerNoiseSpec, { readonly statistic: Name }>;
+
+/**
+ * Everything that the project knows about one statistic, but for the device's halves, which devices load by scheme
+ * (`device/elgamal.ts`, `device/rotations.ts`, `device/two-server-statistics.ts`). `table.ts` has the list.
+ */
+export interface StatisticEntry<Name extends StatisticName> {
+  readonly task: TaskPart<Name>;
+  readonly run: RunningPart<Name>;
+  readonly plan: PlanningPart<Name>;
+  readonly answers: AnswersPart<Name>;
+  readonly words: Words;
+}
+
+/** One way to write a metric in a task. */
+export interface MetricForm {
+  /** "a histogram metric", for messages. */
+  readonly what: string;
+  /** Set if the form is that of metrics with the servers' noise. */
+  readonly noise?: "servers";
+  readonly fields: Readonly<Record<string, Field<unknown>>>;
+}
+
+/** How its metrics are written in tasks. */
+export interface TaskPart<Name extends StatisticName> {
+  /** The first is that of metrics without `noise`. */
+  readonly forms: readonly [MetricForm, ...MetricForm[]];
+  /**
+   * Refuses a metric whose fields do not go together, each of which is fine by itself, with a `RangeError` that begins
+   * with the name of the field. `isLimited` says that the metric runs where events have limited room.
+   */
+  check(metric: MetricOf<Name>, place: { readonly ticks: number; readonly isLimited: boolean }): void;
+  /** What planning such a metric asks. */
+  questionOf(metric: MetricOf<Name>, delta: number): Pick<Question, "goal" | "edges" | "limit" | "mechanism">;
+}
+
+/** How it runs. */
+interface RunningPart<Name extends StatisticName> {
+  readonly oneServer: Readonly<Record<SchemeName, (spec: OneServerSpec<Name>) => Statistic>>;
+  twoServers(spec: StatisticTypes[Name]["twoServers"]): TwoServerParts;
+  /** Whose noise there can be with two servers; the first if nobody says. */
+  readonly twoServerNoise: readonly [NoiseSource, ...NoiseSource[]];
+  /** The spec for noise of the devices. A mean takes its σ from `localEpsilon` if `sigma` is absent. */
+  specOf(
+    settings: Settings,
+    noise: { readonly localEpsilon: number; readonly sigma?: number | undefined },
+  ): OneServerSpec<Name>;
+  /** What a device runs that answers truly, where each server adds noise with this σ. */
+  serverNoiseSpecOf(settings: Settings, sigma: number): ServerNoiseSpecOf<Name>;
+  /** The σ of one server's noise in each answer. */
+  sigmasOf(spec: ServerNoiseSpecOf<Name>): readonly number[];
+}
+
+/** What it costs in privacy and in error. */
+export interface PlanningPart<Name extends StatisticName> {
+  /** The fields of `Settings` that it has and not every statistic. */
+  readonly settings: readonly (keyof Settings | "sigma")[];
+  /** Refuses wrong settings of this statistic, before anything takes long. */
+  check(question: Question): void;
+  /** Of one server. */
+  plan(question: Question): MetricPlan;
+  /** The plan with what the built statistic does differently from theory. */
+  asItRuns?(plan: MetricPlan): MetricPlan;
+  charges(spec: OneServerSpec<Name>, plan: Pick<MetricPlan, "mechanism" | "localEpsilon" | "reporting">): Charges;
+  /** How much one device can change if the noise is the servers'. */
+  exposure(shape: StatisticTypes[Name]["shape"]): Exposure;
+  /** The largest value that a figure can have. */
+  rangeOf(question: Pick<Question, "devices" | "limit">): number;
+}
+
+/**
+ * The figures of a metric:
+ *
+ * - `count`: one figure, a number of devices;
+ * - `categories`: every device is in exactly one category, and there is a figure for each, a number of devices;
+ * - `average`: one figure, a number per device.
+ */
+export type Output = "count" | "categories" | "average";
+
+/** What devices answer. */
+export interface AnswersPart<Name extends StatisticName> {
+  readonly output: Output & StatisticTypes[Name]["output"];
+  /** The names of the categories of a metric; none if it has one figure only. */
+  labels(shape: StatisticTypes[Name]["shape"]): readonly string[];
+  /** The true answer: what a device with this number of events of a metric adds to each of the metric's sums. */
+  answer(shape: StatisticTypes[Name]["shape"], events: number): readonly number[];
+}
+
+/** For people who read plans and results. */
+export interface Words {
+  /** "devices", or nothing if figures have no unit. */
+  readonly unit: string;
+  /** How many decimals of a figure are printed. */
+  readonly decimals: number;
+  /** What an error is that of: "a count". */
+  readonly figure: string;
+  /** What the error is that of if nothing happened: "an empty bucket". */
+  readonly emptyFigure: string;
+  /** "in devices". */
+  readonly sigmaUnit: string;
+  /** The heading of a column that names figures: "metric", "bucket". */
+  readonly heading: string;
+  /** What counts where events have no limit. */
+  readonly events: string;
+  /** The title of a chart of a metric's figures. Metrics of a statistic with `isShared` are bars of one chart. */
+  readonly chart: { readonly isShared: boolean; title(name: string): string };
+}

@@ -1,0 +1,82 @@
+import type { Randomness } from "../../randomness/index.ts";
+import { applyResponses, type PaperAlgorithm } from "../paper/ciphertext-vector.ts";
+import { bucketOf } from "./histogram.ts";
+
+/**
+ * Alg. 3 on shared bits, which can be moved but not added. For bucket b think of a line of bits line[k] = [count + k is
+ * in b], whose front, k = 0, is the bucket's bit. An event raises the count by one: the line drops its front, moves up
+ * by one place and gets a fresh bit at its end. If the line is long enough, that last bit is known without looking: 0
+ * for every bucket but the last, 1 for the last, whatever the count (`lineLength`).
+ *
+ * Buckets of the same width share a line: that of the lower bucket is the tail of that of the higher one. So the device
+ * keeps one line for every width, and one for the last bucket.
+ *
+ * The report has one bit for every bucket, to which `draw` applies its responses. Without them exactly one bit is 1:
+ * what the servers can open is the bucket, and nothing else. The other bits of the lines, which would show the count,
+ * stay on the device.
+ *
+ * Sharing a line is safe, because each bucket reads another place of it: every bit of the state is a separate sharing,
+ * made once and only moved afterwards. Copying a bit would not be safe. If two bits of a report were copies of one
+ * sharing, each server alone would see two equal shares, which proves that both answers are kept and 0. And a sharing
+ * may be queried only once.
+ */
+export function bucketLines<C>(
+  edges: readonly number[],
+  draw: (random: Randomness) => readonly (0 | 1 | "keep")[],
+): PaperAlgorithm<C> {
+  const { lines, places } = layOut(edges);
+  return {
+    saturation: edges.at(-1) as number,
+    metrics: 1,
+    stateLength: lines.reduce((total, { length }) => total + length, 0),
+    reportLength: edges.length,
+    keys: 1,
+    initialize: ({ encrypt }) =>
+      lines.flatMap(({ bucket, first, length }) =>
+        Array.from({ length }, (_, k) => encrypt(Number(bucketOf(edges, k) === bucket), first + k)),
+      ),
+    update: (state, _metric, { encrypt }) =>
+      lines.flatMap(({ bucket, first, length }) => [
+        ...state.slice(first + 1, first + length),
+        encrypt(Number(bucket === edges.length - 1), first + length - 1),
+      ]),
+    sendToServer: (state, encryptor, random) => {
+      const fronts = places.map((place) => state[place] as C);
+      return applyResponses(fronts, draw(random), encryptor);
+    },
+  };
+}
+
+/** The line of a bucket: where it begins in the state, and its number of bits. */
+interface Line {
+  readonly bucket: number;
+  readonly first: number;
+  readonly length: number;
+}
+
+/** The lines, each of the highest bucket of its width, and for every bucket where in the state its bit is. */
+function layOut(edges: readonly number[]): { readonly lines: readonly Line[]; readonly places: readonly number[] } {
+  const width = (bucket: number): number => (edges[bucket + 1] ?? Number.POSITIVE_INFINITY) - (edges[bucket] as number);
+  const highest = new Map(edges.map((_, bucket) => [width(bucket), bucket]));
+  const lines = new Map<number, Line>();
+  let first = 0;
+  for (const [each, bucket] of highest) {
+    const length = lineLength(edges, bucket);
+    lines.set(each, { bucket, first, length });
+    first += length;
+  }
+  const places = edges.map((_, bucket) => {
+    const line = lines.get(width(bucket)) as Line;
+    return line.first + line.length - lineLength(edges, bucket);
+  });
+  return { lines: [...lines.values()], places };
+}
+
+/**
+ * The fewest bits n for which [count + n is in the bucket] is the same for every count. It is 0 as soon as n reaches
+ * the next edge, and 1 in the last bucket as soon as n reaches its own. One bit less, and it depends on whether the
+ * count is 0.
+ */
+function lineLength(edges: readonly number[], bucket: number): number {
+  return edges[bucket + 1] ?? (edges[bucket] as number);
+}

@@ -1,0 +1,57 @@
+import { createDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
+import { type Field, type Fields, list, number, oneOf, optional, stricter } from "../../schema/index.ts";
+import type { TaskPart } from "../entry.ts";
+import { eventsPerTick, named } from "../metric-fields.ts";
+import { roomOf } from "../room.ts";
+import {
+  type CountedHistogramMetric,
+  checkHistogram,
+  type HistogramMetric,
+  MECHANISMS,
+  requireHistogramEpsilon,
+} from "./histogram.ts";
+
+/** Which numbers are edges `checkHistogram` says. */
+const edges: Field<readonly number[]> = stricter(list("numbers", number, 0, Number.POSITIVE_INFINITY), {
+  minItems: 2,
+  items: { type: "integer", minimum: 0 },
+});
+
+const HISTOGRAM: Fields<Omit<HistogramMetric, "noise">> = {
+  ...named,
+  statistic: oneOf("histogram"),
+  edges,
+  localEpsilon: number,
+  eventsPerTick,
+  mechanism: optional(oneOf(...MECHANISMS)),
+};
+
+const COUNTED: Fields<CountedHistogramMetric> = {
+  ...named,
+  statistic: oneOf("histogram"),
+  noise: oneOf("servers"),
+  edges,
+  sigma: number,
+  eventsPerTick,
+};
+
+/** How histogram metrics are written in a task. */
+export const histogramInTasks: TaskPart<"histogram"> = {
+  forms: [
+    { what: "a histogram metric", fields: HISTOGRAM },
+    { what: "a metric with noise of the servers", noise: "servers", fields: COUNTED },
+  ],
+  check: (metric, { ticks, isLimited }) => {
+    const { edges: begins, eventsPerTick: most } = metric;
+    checkHistogram({ edges: begins, eventsPerTick: most, ticks });
+    if (isLimited) roomOf({ eventsPerTick: most, ticks });
+    if (metric.noise) createDiscreteGaussian(metric.sigma);
+    else requireHistogramEpsilon(metric.localEpsilon, metric.mechanism);
+  },
+  questionOf: (metric, delta) => {
+    const shape = { edges: metric.edges, limit: 1 };
+    if (metric.noise) return { goal: { sigma: metric.sigma, delta }, ...shape };
+    const { localEpsilon, mechanism } = metric;
+    return { goal: { localEpsilon, delta }, ...shape, ...(mechanism && { mechanism }) };
+  },
+};

@@ -1,0 +1,48 @@
+import { projectToHistogram } from "../../estimate/index.ts";
+import { CATEGORIES } from "../../privacy/accounting/server-noise.ts";
+import type { Randomness } from "../../randomness/index.ts";
+import { createSharedBits } from "../../sharing/shared-bit.ts";
+import { paperDevice } from "../paper/ciphertext-vector.ts";
+import { serverNoised } from "../server-noise.ts";
+import type { StatisticTypes } from "../spec.ts";
+import type { DeviceInContext, TwoServerParts } from "../two-server.ts";
+import { drawHistogramResponses, respondHistogram } from "./answer.ts";
+import { bucketLines } from "./bucket-lines.ts";
+import { checkHistogram, histogramEstimates, histogramMechanism } from "./histogram.ts";
+
+type Histogram = StatisticTypes["histogram"]["twoServers"];
+
+/** A shared bit for every bucket: all kept if the noise is the servers', else answered by the mechanism. */
+export function twoServerHistogramDevice(spec: Histogram): DeviceInContext {
+  checkHistogram(spec);
+  const mechanism = spec.noise === "servers" ? undefined : histogramMechanism(spec);
+  const draw = (random: Randomness): (0 | 1 | "keep")[] =>
+    mechanism ? drawHistogramResponses(mechanism, random) : spec.edges.map(() => "keep");
+  return (ctx) => paperDevice(createSharedBits(ctx), spec, bucketLines(spec.edges, draw));
+}
+
+/** The buckets' bits are the answers. Exactly one is 1, unless the devices answer bucket by bucket. */
+export function twoServerHistogram(spec: Histogram): TwoServerParts {
+  const { edges } = spec;
+  const layout = {
+    device: twoServerHistogramDevice(spec),
+    answerOf: edges.map((_, bucket) => bucket),
+    answers: edges.length,
+  };
+  if (spec.noise === "servers") {
+    const { sigma } = spec;
+    return {
+      ...layout,
+      ...serverNoised({ sigmas: edges.map(() => sigma), exposure: CATEGORIES, consistent: projectToHistogram }),
+      isOneHot: true,
+      onNoEvent: () => edges.map((_, bucket) => Number(bucket === 0)),
+    };
+  }
+  const mechanism = histogramMechanism(spec);
+  return {
+    ...layout,
+    ...histogramEstimates(mechanism),
+    isOneHot: mechanism.name === "kary",
+    onNoEvent: (random) => respondHistogram(mechanism, 0, random),
+  };
+}

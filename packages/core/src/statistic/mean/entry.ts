@@ -1,0 +1,48 @@
+import { sigmaFor } from "../../privacy/index.ts";
+import type { StatisticEntry } from "../entry.ts";
+import { MEAN_DELTA } from "../statistic.ts";
+import { writesIn } from "../writes.ts";
+import { elgamalMean } from "./elgamal.ts";
+import { meanInTasks } from "./fields.ts";
+import { meanPlanning, meanSpecOf } from "./plan.ts";
+import { rotationMean } from "./rotation.ts";
+import { twoServerMean } from "./two-server.ts";
+
+/**
+ * The average over all devices of the number of events, cut at a limit. Start reading at `mean.ts`. `paper.ts` is the
+ * paper's algorithm, which `elgamal.ts` runs, `rotation.ts` that on lattices, `two-server.ts` that on shared bits.
+ */
+export const mean: StatisticEntry<"mean"> = {
+  task: meanInTasks,
+  run: {
+    oneServer: { lattice: rotationMean, elgamal: elgamalMean },
+    twoServers: twoServerMean,
+    twoServerNoise: ["servers"],
+    specOf: (settings, { localEpsilon, sigma = sigmaFor(localEpsilon, MEAN_DELTA, settings.limit) }) =>
+      meanSpecOf(settings, sigma),
+    serverNoiseSpecOf: (settings, sigma) => ({
+      statistic: "mean",
+      noise: "servers",
+      ...writesIn(settings),
+      limit: settings.limit,
+      sigma,
+    }),
+    sigmasOf: ({ sigma }) => [sigma],
+  },
+  plan: meanPlanning,
+  answers: {
+    output: "average",
+    labels: () => [],
+    answer: ({ limit = 0 }, events) => [Math.min(events, limit)],
+  },
+  words: {
+    unit: "",
+    decimals: 3,
+    figure: "the mean",
+    emptyFigure: "the mean",
+    sigmaUnit: "in units of the limit",
+    heading: "metric",
+    events: "every event is counted",
+    chart: { isShared: false, title: () => "events of a device, mean" },
+  },
+};

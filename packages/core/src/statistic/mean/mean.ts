@@ -1,0 +1,102 @@
+import { requireWhole } from "../../error.ts";
+import { clampTo, estimateMean } from "../../estimate/index.ts";
+import { clampOf } from "../../privacy/accounting/clamped-sum.ts";
+import { gaussianEpsilon } from "../../privacy/accounting/gaussian-sum.ts";
+import {
+  createDiscreteGaussian,
+  type DiscreteGaussian,
+  discreteGaussianVariance,
+  drawDiscreteGaussian,
+  MOST_SIGMA,
+} from "../../privacy/discrete-gaussian.ts";
+import type { Randomness } from "../../randomness/index.ts";
+import { type CountSpec, checkCounts } from "../room.ts";
+import type { NamedMetric } from "../spec.ts";
+import { MEAN_DELTA, type ServerEstimates } from "../statistic.ts";
+import { MOST_TICKS } from "../writes.ts";
+
+/** The average over all devices of min(count, limit). */
+export interface MeanSpec extends CountSpec {
+  readonly limit: number;
+  /** The standard deviation of a device's noise, in units of the limit. */
+  readonly sigma: number;
+}
+
+/** The same with the servers' noise. */
+interface CountedMeanSpec extends CountSpec {
+  readonly noise: "servers";
+  readonly limit: number;
+  /** The standard deviation of a server's noise in the sum, in units of the limit. */
+  readonly sigma: number;
+}
+
+/** The noise is that of the device, or of each of two servers. */
+export interface MeanMetric extends NamedMetric {
+  readonly statistic: "mean";
+  readonly noise?: never;
+  readonly limit: number;
+  /** In units of the limit. */
+  readonly sigma: number;
+  /**
+   * How many events between two writes are counted: on lattices, which have no room for more; elsewhere there is no
+   * limit.
+   */
+  readonly eventsPerTick?: number | undefined;
+}
+
+type Named = { readonly statistic: "mean" };
+
+/** The types of this statistic, for the list in `spec.ts`. With two servers its noise is always the servers'. */
+export interface MeanTypes {
+  readonly metric: MeanMetric;
+  readonly oneServer: Named & MeanSpec;
+  readonly twoServers: Named & CountedMeanSpec;
+  readonly shape: { readonly limit?: number };
+  readonly output: "average";
+}
+
+/** Refuses a specification that cannot run, with a `RangeError`. */
+export function checkMean({ limit, sigma, ...spec }: MeanSpec): void {
+  checkCounts(spec);
+  requireWhole("limit", limit, 1, MOST_TICKS);
+  if (!(sigma > 0 && sigma * limit <= MOST_SIGMA)) {
+    throw new RangeError(`sigma is a number above 0 and at most ${MOST_SIGMA / limit} at this limit, not ${sigma}`);
+  }
+}
+
+/** Noise of standard deviation sigma·limit: the sensitivity is the limit, so the variance grows with its square. */
+export function meanNoise({ sigma, limit }: MeanSpec): DiscreteGaussian {
+  return createDiscreteGaussian(sigma * limit);
+}
+
+/**
+ * What an opened answer counts as: itself, or the nearest value that the clamp allows. A report without noise, or with
+ * more than any honest one, cannot move the sum by more than the limit and twice the clamp.
+ */
+export function clampedAnswer({ limit }: MeanSpec, noise: DiscreteGaussian, value: number): number {
+  const clamp = clampOf(noise);
+  return Math.min(Math.max(value, -clamp), limit + clamp);
+}
+
+/** A draw on "no event", as it counts. */
+export function drawOnNoEvent(spec: MeanSpec, noise: DiscreteGaussian, random: Randomness): number {
+  return clampedAnswer(spec, noise, Number(drawDiscreteGaussian(noise, random)));
+}
+
+/** The nearest means that could be true. */
+export function consistentMeans({ limit }: MeanSpec): ServerEstimates["consistent"] {
+  return (estimates) => estimates.map((estimate) => clampTo(limit, estimate));
+}
+
+/** What both schemes do with the noisy counts that devices told. */
+export function meanEstimates(spec: MeanSpec): ServerEstimates {
+  const noise = meanNoise(spec);
+  const variance = discreteGaussianVariance(noise);
+  return {
+    localEpsilon: (delta = MEAN_DELTA) =>
+      gaussianEpsilon({ sigma2: noise.sigma2, sensitivity: spec.limit, devices: 1 }, delta),
+    mechanism: "discrete-gaussian",
+    estimate: (sums, devices) => sums.map((sum) => estimateMean(sum, devices, variance)),
+    consistent: consistentMeans(spec),
+  };
+}

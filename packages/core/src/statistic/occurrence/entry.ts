@@ -1,0 +1,49 @@
+import type { StatisticEntry } from "../entry.ts";
+import { writesIn } from "../writes.ts";
+import { elgamalOccurrence } from "./elgamal.ts";
+import { occurrenceInTasks } from "./fields.ts";
+import { ledgerStatistic } from "./ledger.ts";
+import { occurrencePlanning } from "./plan.ts";
+import { twoServerOccurrence } from "./two-server.ts";
+
+/**
+ * On how many devices did it happen at least once? Start reading at `occurrence.ts`. `paper.ts` is the paper's
+ * algorithm, which `elgamal.ts` runs, `ledger.ts` that of all metrics in one lattice ciphertext, `two-server.ts` that
+ * on shared bits.
+ */
+export const occurrence: StatisticEntry<"occurrence"> = {
+  task: occurrenceInTasks,
+  run: {
+    oneServer: { lattice: ledgerStatistic, elgamal: elgamalOccurrence },
+    twoServers: twoServerOccurrence,
+    twoServerNoise: ["device", "servers"],
+    specOf: (settings, { localEpsilon }) => ({
+      statistic: "occurrence",
+      ...writesIn(settings),
+      localEpsilons: new Array<number>(settings.metrics ?? 1).fill(localEpsilon),
+    }),
+    serverNoiseSpecOf: (settings, sigma) => ({
+      statistic: "occurrence",
+      noise: "servers",
+      ...writesIn(settings),
+      sigmas: new Array<number>(settings.metrics ?? 1).fill(sigma),
+    }),
+    sigmasOf: ({ sigmas }) => sigmas,
+  },
+  plan: occurrencePlanning,
+  answers: {
+    output: "count",
+    labels: () => [],
+    answer: (_, events) => [Math.min(events, 1)],
+  },
+  words: {
+    unit: "devices",
+    decimals: 0,
+    figure: "a count",
+    emptyFigure: "a count",
+    sigmaUnit: "in devices",
+    heading: "metric",
+    events: "one event counts as many do",
+    chart: { isShared: true, title: () => "devices on which it happened" },
+  },
+};

@@ -1,0 +1,35 @@
+import { createDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
+import { requireEpsilon } from "../../privacy/epsilon.ts";
+import { type Fields, number, oneOf } from "../../schema/index.ts";
+import type { TaskPart } from "../entry.ts";
+import { named } from "../metric-fields.ts";
+import type { CountedOccurrenceMetric, OccurrenceMetric } from "./occurrence.ts";
+
+const OCCURRENCE: Fields<Omit<OccurrenceMetric, "noise">> = {
+  ...named,
+  statistic: oneOf("occurrence"),
+  localEpsilon: number,
+};
+
+const COUNTED: Fields<CountedOccurrenceMetric> = {
+  ...named,
+  statistic: oneOf("occurrence"),
+  noise: oneOf("servers"),
+  sigma: number,
+};
+
+/** How occurrence metrics are written in a task. */
+export const occurrenceInTasks: TaskPart<"occurrence"> = {
+  forms: [
+    { what: "an occurrence metric", fields: OCCURRENCE },
+    { what: "a metric with noise of the servers", noise: "servers", fields: COUNTED },
+  ],
+  check: (metric) => {
+    if (metric.noise) createDiscreteGaussian(metric.sigma);
+    else requireEpsilon(metric.localEpsilon);
+  },
+  questionOf: (metric, delta) => {
+    const goal = metric.noise ? { sigma: metric.sigma, delta } : { localEpsilon: metric.localEpsilon, delta };
+    return { goal, edges: [], limit: 1 };
+  },
+};

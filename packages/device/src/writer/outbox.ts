@@ -1,0 +1,48 @@
+import { isFinal, LetheError, type LetheErrorCode, windowSeconds } from "@lethe/core/device";
+import { report } from "./problems.ts";
+import { isSafe, remove, save } from "./record-keeping.ts";
+import { below, MOST_WAIT_MS, tryIfDue } from "./retry.ts";
+import type { WriterState } from "./state.ts";
+import type { DeviceWindow } from "./window.ts";
+
+/** Reports that wait to be sent; if there are more, the oldest is dropped. */
+const MOST_PENDING = 4;
+
+/** Plans to send a sealed report, after a random delay. Drops and reports the oldest, if too many wait. */
+export function addReport(state: WriterState, window: DeviceWindow): void {
+  const { uploads } = state;
+  const { manifest } = window.known;
+  const spread = Math.min(500 * manifest.graceSeconds, 500 * windowSeconds(manifest), MOST_WAIT_MS);
+  uploads.set(window, { at: state.clock() + below(state.random, spread), failures: 0 });
+  for (const oldest of uploads.keys()) {
+    if (uploads.size > MOST_PENDING) forget(state, oldest, "window-closed", "never taken");
+  }
+}
+
+/** Sends what is due, one report after another. What fails is tried again later, with the same bytes. */
+export async function sendDue(state: WriterState): Promise<void> {
+  for (const [window, attempt] of state.uploads) await tryIfDue(state, attempt, () => send(state, window));
+}
+
+/** Only when the store has the report for good: it could otherwise be sealed again, with other bytes. */
+async function send(state: WriterState, window: DeviceWindow): Promise<void> {
+  if (!(await isSafe(state, window))) throw new LetheError("bad-store", "the report cannot be stored");
+  const { device, token, report: sealed } = window.stored(0);
+  try {
+    const body = await window.known.bodyOf(sealed, window.number, device);
+    await state.service.upload(window.number, device, token, body);
+  } catch (error) {
+    if (!(error instanceof LetheError && isFinal(error.code))) throw error;
+    forget(state, window, error.code, `not taken: ${error.message}`);
+  }
+  if (state.signal.aborted) return;
+  state.reported.clear();
+  forget(state, window);
+  await save(state);
+}
+
+function forget(state: WriterState, window: DeviceWindow, code?: LetheErrorCode, why?: string): void {
+  remove(state, window);
+  state.uploads.delete(window);
+  if (code) report(state, new LetheError(code, `the report of window ${window.number} was ${why}`));
+}

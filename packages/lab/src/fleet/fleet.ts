@@ -1,0 +1,171 @@
+/**
+ * A fleet of devices with the SDK against a running service: `lethe simulate --server`, and the demonstration with two
+ * servers. `truth.ts` computes the figures that a release should come near to. Imports core, the SDK, the analyst's
+ * client, `parallel` and `simulate`. Start with `runFleet`.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { fetchManifest } from "@lethe/analyst";
+import { LetheError } from "@lethe/core/error";
+import { beginningOf, type Manifest, windowAt, windowSeconds } from "@lethe/core/message";
+import { type Randomness, randomnessFrom, uniformBelow } from "@lethe/core/randomness";
+import { type Lethe, openLethe } from "@lethe/device";
+import { inParallel } from "../parallel/in-parallel.ts";
+import { type Truth, truthOf } from "./truth.ts";
+
+/** Where a fleet reports, and what happens on its devices. */
+export interface FleetOptions {
+  readonly server: string;
+  readonly task: string;
+  readonly devices: number;
+  /** In each tick each device has an event of each metric with this probability. */
+  readonly rate: number;
+  /** The key that devices pin, as an application would. If absent, the fleet trusts the key of the manifest. */
+  readonly operatorKey?: string;
+  /** The same for the helper of a task with two servers. */
+  readonly helperKey?: string;
+}
+
+/** What happened on a fleet in one window. */
+export interface FleetResult {
+  readonly task: string;
+  readonly window: number;
+  readonly devices: number;
+  readonly truth: readonly Truth[];
+}
+
+const random: Randomness = randomnessFrom(globalThis.crypto);
+
+/** True with this probability. */
+export function happens(rate: number): boolean {
+  return uniformBelow(random, 2 ** 32) < rate * 2 ** 32;
+}
+
+/** If less than this is left of a window, a fleet takes the next one. */
+const LEAST_SECONDS_LEFT = 60;
+
+/** The running window, or the next one if the running one is about to end; and when it begins, in Unix seconds. */
+export function windowFor(manifest: Manifest): { number: number; from: number } {
+  const now = Date.now() / 1000;
+  const number = Math.min(windowAt(manifest, now + LEAST_SECONDS_LEFT), windowAt(manifest, now) + 1);
+  return { number, from: beginningOf(manifest, number) };
+}
+
+/** This many devices enrol in well under a second. */
+const FEW = 20;
+
+/**
+ * In the short windows of a service in development, many devices start to enrol at the beginning of a window, to be in
+ * time.
+ */
+function secondsToWait(manifest: Manifest, devices: number): number {
+  const seconds = windowSeconds(manifest);
+  return devices > FEW && seconds < LEAST_SECONDS_LEFT ? seconds - ((Date.now() / 1000) % seconds) : 0;
+}
+
+const MOST_TRIES = 20;
+
+/**
+ * Runs devices with the SDK through one window. They enrol over HTTP in the running window or the next one, live
+ * through it on their own fast clocks, and report once it has begun. They skip writes as long as all events fit between
+ * two writes. Events are drawn at random, and the true figures are returned, to compare a release with.
+ */
+export async function runFleet(
+  { server, task, devices, rate, operatorKey, helperKey }: FleetOptions,
+  progress: (share: number) => void = () => {},
+): Promise<FleetResult> {
+  const manifest = await fetchManifest(server, task);
+  const { ticks, tickSeconds, metrics, servers } = manifest;
+  await sleep(secondsToWait(manifest, devices) * 1000);
+  const { number: window, from } = windowFor(manifest);
+  const start = Math.max(1000 * from, Date.now());
+  const [first, helper] = servers;
+  const keys = {
+    operatorKey: operatorKey ?? first?.key ?? "",
+    ...(helper && { helperKey: helperKey ?? helper.key }),
+  };
+  const options = { server, task, ...keys, window };
+  const fleet = await inParallel(devices, () => enrolled(options, start));
+  const end = 1000 * (from + ticks * tickSeconds);
+  const together = ticksTogether(manifest);
+  const counts = await inParallel(devices, async (i) => {
+    const device = fleet[i] as FleetDevice;
+    const count = new Map<string, number>();
+    for (let tick = 1; device.now < end; tick++) {
+      for (const { name } of metrics) {
+        if (!happens(rate)) continue;
+        device.lethe.record(name);
+        count.set(name, (count.get(name) ?? 0) + 1);
+      }
+      device.now += 1000 * tickSeconds - (device.now % (1000 * tickSeconds));
+      // Lets the device see the time, and write.
+      if (device.now < end && tick % together === 0) await device.lethe.sendPending();
+    }
+    return count;
+  });
+  // Reports are accepted from the window's beginning on.
+  await sleep(Math.max(0, 1000 * from - Date.now()));
+  let sent = 0;
+  await inParallel(devices, async (i) => {
+    await report(fleet[i] as FleetDevice);
+    progress(++sent / devices);
+  });
+  return { task, window, devices, truth: truthOf(manifest, counts) };
+}
+
+/**
+ * After how many ticks a device of the fleet writes. A metric has at most one event in a tick. Where events have no
+ * limit the device writes at the end of the window only, because an ElGamal write takes some ten milliseconds.
+ */
+function ticksTogether({ ticks, metrics }: Manifest): number {
+  const limits = metrics.flatMap((metric) => ("eventsPerTick" in metric && metric.eventsPerTick) || []);
+  return Math.min(ticks, ...limits);
+}
+
+interface FleetDevice {
+  readonly lethe: Lethe;
+  /** The time on its clock, in Unix milliseconds. */
+  now: number;
+  hasReported: boolean;
+  problem: LetheError | undefined;
+}
+
+/** Opens a device that enrols in this window and in no other, and waits until it counts. */
+async function enrolled(
+  { window, ...options }: { server: string; task: string; operatorKey: string; helperKey?: string; window: number },
+  now: number,
+): Promise<FleetDevice> {
+  const request: typeof fetch = async (url, init) => {
+    if (init?.method === "POST" && !String(url).includes(`/windows/${window}/`)) throw new TypeError("one window only");
+    const response = await fetch(url, init);
+    if (init?.method === "PUT" && response.ok) state.hasReported = true;
+    return response;
+  };
+  const state = { now, hasReported: false, problem: undefined as LetheError | undefined };
+  const onProblem = (problem: LetheError): void => {
+    if (problem.cause === undefined) state.problem = problem;
+  };
+  const lethe = await openLethe({ ...options, clock: () => state.now, fetch: request, onProblem });
+  const device: FleetDevice = Object.assign(state, { lethe });
+  await untilDone(device, () => lethe.inspect().memory.length > 0);
+  return device;
+}
+
+async function report(device: FleetDevice): Promise<void> {
+  await untilDone(device, () => device.hasReported);
+  await device.lethe.close();
+}
+
+/** Tries again while the service is only busy. */
+async function untilDone(device: FleetDevice, isDone: () => boolean): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    await device.lethe.sendPending();
+    if (isDone()) return;
+    const isOver = device.problem?.code === "window-closed" || device.problem?.code === "bad-signature";
+    if (isOver || tries === MOST_TRIES) {
+      throw device.problem ?? new LetheError("unreachable", "the service does not take what devices send");
+    }
+    await sleep(100 * (tries + 1));
+    // The SDK waits by its own clock before it tries again.
+    device.now += 1000;
+  }
+}

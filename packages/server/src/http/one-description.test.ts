@@ -1,0 +1,227 @@
+import { readManifest, readSignedManifest } from "@lethe/core/device";
+import {
+  encodeManifest,
+  encodeOperatorKey,
+  encodeSignedManifest,
+  type Lost,
+  type Manifest,
+  type Metric,
+  parseManifest,
+  parseRelease,
+  parseSignedManifest,
+  parseTask,
+  type Release,
+  SCHEMAS,
+  type Task,
+  type Withheld,
+} from "@lethe/core/message";
+import { entryOf, STATISTIC_TABLE, STATISTICS } from "@lethe/core/statistic";
+import {
+  encodeSignedShare,
+  encodeWindowShare,
+  parseSignedShare,
+  parseWindowShare,
+  type SignedShare,
+  type WindowShare,
+} from "@lethe/core/two-server";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import * as schemas from "./schemas.ts";
+
+/*
+ * Every example goes through everything that knows the shape of a message: the compiler, core's readers, the schemas of the OpenAPI
+ * description, and what a device checks.
+ */
+
+const COMMON = { version: 1, task: "editor-health", tickSeconds: 60, ticks: 3, graceSeconds: 10, minimumDevices: 5 };
+const ONE = { ...COMMON, mode: "one-server" } as const;
+const TWO = { ...COMMON, mode: "two-server" } as const;
+
+const HISTOGRAM = { name: "saves", statistic: "histogram", edges: [0, 1, 5], localEpsilon: 1 } as const;
+const MEAN = { name: "tabs", statistic: "mean", limit: 5, sigma: 3 } as const;
+/** One of every form that a metric can have. */
+const TOLD: readonly Metric[] = [
+  { name: "crashed", statistic: "occurrence", localEpsilon: 1 },
+  { ...HISTOGRAM, mechanism: "unary" },
+  MEAN,
+];
+const COUNTED: readonly Metric[] = [
+  { name: "failed", statistic: "occurrence", noise: "servers", sigma: 4 },
+  { name: "opened", statistic: "histogram", noise: "servers", edges: [0, 1], sigma: 4 },
+];
+
+const TASKS: Readonly<Record<string, Task>> = {
+  "of one server": { ...ONE, metrics: TOLD },
+  "on elgamal": { ...ONE, scheme: "elgamal", hides: 7, missing: 0.25, metrics: TOLD },
+  "with schemes of its metrics": {
+    ...ONE,
+    hides: 2,
+    metrics: [
+      { name: "crashed", statistic: "occurrence", localEpsilon: 1, scheme: "elgamal" },
+      { ...HISTOGRAM, scheme: "lattice", eventsPerTick: 2 },
+      { ...MEAN, scheme: "lattice", eventsPerTick: 1 },
+    ],
+  },
+  "of two servers": { ...TWO, metrics: [...TOLD, ...COUNTED] },
+};
+
+const KEYS = [1, 2].map((byte) => encodeOperatorKey(new Uint8Array(32).fill(byte))) as [string, string];
+const SERVERS: Readonly<Record<Task["mode"], Manifest["servers"]>> = {
+  "one-server": [{ role: "tally", url: "https://tally.example", key: KEYS[0] }],
+  "two-server": [
+    { role: "leader", url: "https://leader.example", key: KEYS[0] },
+    { role: "helper", url: "https://helper.example", key: KEYS[1] },
+  ],
+};
+const manifestOf = (task: Task): Manifest => ({ ...task, fromWindow: 3, servers: SERVERS[task.mode] });
+
+const OUTCOME = {
+  task: "editor-health",
+  version: 1,
+  window: 7,
+  from: 1260,
+  to: 1440,
+  at: 1450,
+  enrolled: 9,
+  received: 6,
+  refused: { "rate-limited": 2 },
+};
+const FIGURE = { estimate: -1.5, standardError: 2, interval: [-5.4, 2.4], consistent: 0 } as const;
+const GUARANTEE = { mechanism: "kary", localEpsilon: 1, epsilon: 0.2, delta: 1e-6, bound: "upper" } as const;
+const RELEASE: Release = {
+  status: "released",
+  ...OUTCOME,
+  invalid: { estimate: -1, standardError: 3, epsilon: 0.5 },
+  metrics: [
+    { name: "crashed", statistic: "occurrence", ...GUARANTEE, ...FIGURE },
+    { name: "saves", statistic: "histogram", ...GUARANTEE, buckets: [{ bucket: "0", ...FIGURE }] },
+    { name: "tabs", statistic: "mean", ...GUARANTEE, ...FIGURE },
+  ],
+  privacy: {
+    local: { epsilon: 3, delta: 1e-6 },
+    aggregate: { epsilon: 1, delta: 1e-6, bound: "upper" },
+    hijackedEpsilon: null,
+    honest: 5,
+  },
+};
+const WITHHELD: Withheld = { status: "not-enough", ...OUTCOME, missing: 3 };
+const LOST: Lost = { status: "lost", ...OUTCOME };
+const RELEASES = {
+  released: RELEASE,
+  "released, with a plain sum of ε": {
+    ...RELEASE,
+    privacy: { ...RELEASE.privacy, local: { sum: 3, epsilon: 3, delta: 0 }, hijackedEpsilon: 2 },
+  },
+  "not enough": WITHHELD,
+  lost: LOST,
+};
+
+const { refused: _, enrolled, ...counted } = OUTCOME;
+const SHARE = {
+  ...counted,
+  manifestHash: new Uint8Array(32),
+  reports: new Uint8Array(32).fill(1),
+  share: new Uint8Array(16).fill(2),
+};
+const SHARES: Readonly<Record<string, WindowShare>> = {
+  leader: { role: "leader", enrolled, invalid: -2, ...SHARE },
+  helper: { role: "helper", ...SHARE },
+};
+
+const [manifest, windowShare] = [SCHEMAS.manifest, SCHEMAS.windowShare].map((schema) =>
+  z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]),
+) as [z.ZodType, z.ZodType];
+
+/** The same with one thing changed anywhere in it: a field left out, added, or with a value that is nothing. */
+function changesOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((entry, i) => changesOf(entry).map((changed) => value.with(i, changed)));
+  }
+  if (typeof value !== "object" || value === null) return [{}, "", -1, 0.5, true];
+  const fields = Object.entries(value);
+  return [
+    { ...value, nonsense: "x" },
+    ...fields.map(([left]) => Object.fromEntries(fields.filter(([field]) => field !== left))),
+    ...fields.flatMap(([field, inner]) => changesOf(inner).map((changed) => ({ ...value, [field]: changed }))),
+  ];
+}
+
+/** Whatever the reader takes the schema allows, and neither takes a field that it does not know. */
+function expectAgreement(example: unknown, read: (json: string) => unknown, schema: z.ZodType): void {
+  const takes = (value: unknown): boolean => {
+    try {
+      read(JSON.stringify(value));
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const changes = changesOf(example);
+  expect(changes.length).toBeGreaterThan(10);
+  for (const changed of changes) {
+    const isAllowed = schema.safeParse(changed).success;
+    if (takes(changed)) expect({ changed, isAllowed }).toEqual({ changed, isAllowed: true });
+    if (JSON.stringify(changed).includes("nonsense"))
+      expect({ changed, isAllowed }).toEqual({ changed, isAllowed: false });
+  }
+}
+
+describe.each(Object.entries(TASKS))("a task %s", (_name, task) => {
+  it("is one for core, for the description and for devices", () => {
+    const parsed = parseTask(JSON.stringify(task));
+    expect(parsed).toMatchObject({ task: task.task, mode: task.mode });
+    expect(schemas.task.parse(task)).toEqual({ hides: 1000, missing: 0, ...task });
+    const running = manifestOf(parsed);
+    const text = encodeManifest(running);
+    expect(parseManifest(text)).toEqual(running);
+    expect(manifest.parse(JSON.parse(text))).toEqual(running);
+    expect(readManifest(text)).toEqual(running);
+    const envelope = encodeSignedManifest({ manifest: text, signature: new Uint8Array(64) });
+    schemas.signedManifest.parse(JSON.parse(envelope));
+    expect(readSignedManifest(envelope)).toEqual(parseSignedManifest(envelope));
+  });
+
+  it("that differs is judged alike by core and by the description", () => {
+    expectAgreement(task, parseTask, schemas.task);
+    expectAgreement(manifestOf(parseTask(JSON.stringify(task))), parseManifest, manifest);
+  });
+});
+
+it("the examples have every statistic in every form", () => {
+  expect(Object.keys(STATISTIC_TABLE)).toEqual(STATISTICS);
+  const forms = STATISTICS.flatMap((name) => entryOf(name).task.forms.map(({ noise }) => `${name} ${noise}`));
+  const shown = [...TOLD, ...COUNTED].map(({ statistic, noise }) => `${statistic} ${noise}`);
+  expect(shown.toSorted()).toEqual(forms.toSorted());
+  expect(RELEASE.metrics.map(({ statistic }) => statistic)).toEqual(STATISTICS);
+});
+
+describe.each(Object.entries(RELEASES))("what became of a window: %s", (_name, release) => {
+  it("is one for core and for the description", () => {
+    expect(parseRelease(JSON.stringify(release))).toEqual(release);
+    expect(schemas.release.parse(release)).toEqual(release);
+    expect(schemas.published.parse(release)).toEqual(release);
+    expect(schemas.releases.parse({ releases: [release] })).toEqual({ releases: [release] });
+  });
+
+  it("and what differs is judged alike", () => {
+    expectAgreement(release, parseRelease, schemas.release);
+  });
+});
+
+describe.each(Object.entries(SHARES))("the share of a %s", (_name, share) => {
+  const document = encodeWindowShare(share);
+  const signed: SignedShare = { status: "shared", document, signature: new Uint8Array(64) };
+
+  it("is one for core and for the description", () => {
+    expect(parseWindowShare(document)).toEqual(share);
+    windowShare.parse(JSON.parse(document));
+    const published = encodeSignedShare(signed);
+    expect(parseSignedShare(published)).toEqual(signed);
+    schemas.published.parse(JSON.parse(published));
+    schemas.releases.parse({ releases: [JSON.parse(published)] });
+  });
+
+  it("and what differs is judged alike", () => {
+    expectAgreement(JSON.parse(document), parseWindowShare, windowShare);
+  });
+});

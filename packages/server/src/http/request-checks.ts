@@ -1,0 +1,50 @@
+import { LetheError } from "@lethe/core/error";
+import type { FastifyRequest } from "fastify";
+import { isToken } from "../intake/token.ts";
+import type { Route } from "./route.ts";
+
+/** The parameters of a request, from its path and query; throws `bad-encoding` if they do not fit the route. */
+export function readParameters(route: Route<unknown>, request: FastifyRequest): unknown {
+  const texts = { ...(request.query as Record<string, string>), ...(request.params as Record<string, string>) };
+  const read = route.parameters.safeParse(texts);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  const unknown = issue?.code === "unrecognized_keys" ? issue.keys[0] : undefined;
+  const detail =
+    unknown === undefined ? `${issue?.path.join(".")} is not of the right form` : "there is a parameter too many";
+  throw new LetheError("bad-encoding", detail);
+}
+
+/** Throws if the type or the size of a body, by the headers alone, does not fit the route. */
+export function checkBody({ body }: Route<unknown>, request: FastifyRequest, parameters: unknown): void {
+  const { "content-type": type, "content-length": length, "transfer-encoding": chunked } = request.headers;
+  const isThere = chunked !== undefined || Number(length ?? 0) > 0;
+  if (!body) {
+    if (isThere) throw new LetheError("wrong-size", "this request has no body");
+    return;
+  }
+  if (!isThere && body.type === "application/json" && body.optional) return;
+  if (type !== body.type && type?.split(";")[0]?.trim().toLowerCase() !== body.type) {
+    throw new LetheError("wrong-type", `the body is ${body.type}: say so in Content-Type`);
+  }
+  if ("bytes" in body) {
+    const bytes = body.bytes(parameters);
+    if (chunked !== undefined || Number(length) !== bytes) {
+      throw new LetheError("wrong-size", `the body has exactly ${bytes} bytes: say so in Content-Length`);
+    }
+  } else if (Number(length ?? 0) > body.most || (body.type === "application/octet-stream" && chunked !== undefined)) {
+    throw new LetheError("wrong-size", `the body has at most ${body.most} bytes`);
+  }
+}
+
+/** The token after `Authorization: Bearer`. */
+export function bearerOf({ headers: { authorization } }: FastifyRequest): string | undefined {
+  return /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization ?? "")?.[1];
+}
+
+/** Throws `unauthorized` unless the request has the admin token. */
+export function requireAdmin(request: FastifyRequest, adminToken: string | undefined): void {
+  if (adminToken === undefined || !isToken(bearerOf(request), adminToken)) {
+    throw new LetheError("unauthorized", "this takes the admin token, as Authorization: Bearer");
+  }
+}

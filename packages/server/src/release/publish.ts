@@ -1,0 +1,51 @@
+import type { Queryable } from "../storage/database.ts";
+import { addRelease } from "../storage/releases.ts";
+import { lockTally } from "../storage/tallies.ts";
+import type { OneServerTask } from "../storage/tasks.ts";
+import { endWindow, lockWindow, readWindow, refusalsOf, type WindowRow } from "../storage/windows.ts";
+import type { CountingParts } from "../tally/batches.ts";
+import type { KeyFile } from "../tally/key-file.ts";
+import { openTally, type SumsTally } from "../tally/sealed-tally.ts";
+import { secretOf } from "../tally/window-keys.ts";
+import { makeRelease, type Published, withhold } from "./release.ts";
+
+/**
+ * Publishes the release of a closed window of one server, in one transaction and once. Undefined while reports are
+ * still to be counted, or if another process has published it.
+ */
+export async function publishRelease(
+  { database, threads, keyFile }: Pick<CountingParts, "database" | "threads" | "keyFile">,
+  task: OneServerTask,
+  id: number,
+  at: number,
+): Promise<Published | undefined> {
+  const { state, received } = await readWindow(database, id);
+  if (state !== "closed") return undefined;
+  // Pricing many metrics takes seconds, so nothing is locked yet. After the window closed nothing more is received.
+  const enough = received >= task.manifest.minimumDevices;
+  const cost = enough ? await threads.run("price", task.signed.manifest, received) : undefined;
+  return database.transaction(async (transaction) => {
+    const window = await lockWindow(transaction, id);
+    if (window.state !== "closed") return undefined;
+    const closed = { task, window, refused: await refusalsOf(transaction, id), at };
+    const opened = cost && (await openCounted(transaction, keyFile, window));
+    const release = withhold(closed) ?? (cost && opened && makeRelease(closed, opened, cost));
+    if (!release) return undefined;
+    await addRelease(transaction, release);
+    await endWindow(transaction, id, release.status);
+    return release.status;
+  });
+}
+
+/** The tally, if every report that was received is in it. */
+async function openCounted(
+  transaction: Queryable,
+  keyFile: KeyFile,
+  window: WindowRow,
+): Promise<SumsTally | undefined> {
+  const stored = await lockTally(transaction, window.id);
+  const windowSecret = await secretOf(transaction, keyFile, window);
+  return stored?.counted === window.received && windowSecret
+    ? openTally(windowSecret, stored.sealed, "sums")
+    : undefined;
+}

@@ -1,0 +1,174 @@
+import { timesOf } from "@lethe/core/message";
+import type { Logger } from "pino";
+import { allOf } from "../async/all-of.ts";
+import { type KeyHolder, protocolOf } from "../protocol/protocol.ts";
+import { eraseWindow } from "../release/erase.ts";
+import { giveUpWindow } from "../release/give-up.ts";
+import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
+import {
+  closeWindow,
+  isUnreleased,
+  unfinishedWindows,
+  type WindowOutcome,
+  type WindowRow,
+} from "../storage/windows.ts";
+import { fillPool, openWindows } from "./windows.ts";
+
+/** What every round needs. */
+export interface RoundParts extends KeyHolder {
+  readonly tasks: TaskRegistry;
+  readonly log: Logger;
+  /** Unix seconds; throws `ClockInDoubt` while nothing may be done that cannot be undone. */
+  readonly now: () => number;
+  readonly onFinished: (outcome: WindowOutcome) => void;
+}
+
+/** What a round needs that opens, counts and closes windows. */
+export interface CountingRoundParts extends RoundParts {
+  readonly keysAhead: number;
+  /** Draws the noise with which the count of invalid reports begins. */
+  readonly invalidNoise: () => number;
+  /**
+   * While it is true, reports of open windows are counted later: devices wait for intake, nobody waits for the count.
+   */
+  readonly isIntakeBusy: () => boolean;
+  /** Does what the admin asked of processes that hold no keys. */
+  readonly answerRequests: () => Promise<void>;
+  /** Called before a window closes, so that its release includes all refusals. */
+  readonly beforeClose: () => Promise<void>;
+}
+
+type IsStopping = () => boolean;
+
+/** However many reports come, other windows have their turn, and keys are made, after this time. */
+const COUNTING_MS = 1000;
+
+/**
+ * One round: opens windows, makes keys ahead, counts, closes, releases and erases. Returns whether to begin the next at
+ * once: there is more to count, or keys are being used up by an intake of another process, which cannot wake this one.
+ * A failure in one window does not delay the others; the first failure is thrown at the end.
+ */
+export async function countingRound(parts: CountingRoundParts, isStopping: IsStopping): Promise<boolean> {
+  const { database, tasks, keyFile, now, keysAhead } = parts;
+  let areKeysTaken = false;
+  const isMore = await forEachWindow(
+    parts,
+    isStopping,
+    (window, task) => advance(parts, window, task, isStopping),
+    async (attempt) => {
+      const open = await openWindows(database, tasks, keyFile, now(), parts.invalidNoise);
+      await attempt(parts.answerRequests());
+      const made = await allOf(
+        open.map(({ row, task }) => {
+          const filling = fillPool(parts, { row, task }, keysAhead);
+          return attempt(filling.catch((error: unknown) => giveUpIfLost(parts, row, task, error).then(() => 0)));
+        }),
+      );
+      areKeysTaken = made.some((keys = 0) => keys > keysAhead / 2);
+    },
+  );
+  return isMore || (areKeysTaken && !isStopping());
+}
+
+type Attempt = <T>(task: Promise<T>) => Promise<T | undefined>;
+
+/**
+ * Lets `advance` do what is to be done for each window that is not erased yet, after `before`. Returns whether one of
+ * them needs another round at once. What `attempt` is given may fail without ending the round.
+ */
+export async function forEachWindow(
+  { database, tasks, keyFile, now }: RoundParts,
+  isStopping: IsStopping,
+  advance: (window: WindowRow, task: TaskVersion) => Promise<boolean>,
+  before: (attempt: Attempt) => Promise<void> = async () => undefined,
+): Promise<boolean> {
+  // Nothing is begun while the clock is in doubt.
+  now();
+  await tasks.refresh();
+  keyFile.refresh();
+  const failures: unknown[] = [];
+  const attempt: Attempt = (task) =>
+    task.catch((error: unknown) => {
+      failures.push(error);
+      return undefined;
+    });
+  await before(attempt);
+  let isMore = false;
+  for (const window of await unfinishedWindows(database)) {
+    if (isStopping()) return false;
+    const task = tasks.byId(window.taskId);
+    // The clock may have jumped since the last window.
+    const advancing = async (found: TaskVersion): Promise<boolean> => {
+      now();
+      return advance(window, found);
+    };
+    if (task && (await attempt(advancing(task)))) isMore = true;
+  }
+  if (failures.length > 0) throw failures[0];
+  return isMore;
+}
+
+/** Erases a window that is over; false if it is not. */
+export async function eraseIfOver(parts: RoundParts, window: WindowRow, isStopping: IsStopping): Promise<boolean> {
+  if (isUnreleased(window)) return false;
+  const isErased = await eraseWindow(parts, window, isStopping);
+  if (isErased) parts.log.info({ task: window.name, window: window.number }, "window erased");
+  return true;
+}
+
+/** Takes a window as far as it can go now. Returns whether counting was cut off, so that there may be more to count. */
+async function advance(
+  parts: CountingRoundParts,
+  window: WindowRow,
+  task: TaskVersion,
+  isStopping: IsStopping,
+): Promise<boolean> {
+  const { database, log, now } = parts;
+  if (await eraseIfOver(parts, window, isStopping)) return false;
+  const named = { task: window.name, window: window.number };
+  const isOver = now() >= timesOf(task.manifest, window.number).closes;
+  if (window.state === "collecting" && isOver) {
+    await parts.beforeClose();
+    if (await closeWindow(database, window.id)) log.info(named, "window closed");
+  }
+  const mayWait = window.state === "collecting" && !isOver;
+  const deadline = performance.now() + COUNTING_MS;
+  const isLate = (): boolean => performance.now() > deadline;
+  const isPaused = (): boolean => isStopping() || isLate() || (mayWait && parts.isIntakeBusy());
+  const outcome = await countAndFinish(parts, window, task, isPaused, isStopping);
+  if (!outcome) return isLate() && !isStopping();
+  parts.onFinished(outcome);
+  log.info({ ...named, outcome }, "window finished");
+  await eraseIfOver(parts, { ...window, state: outcome }, isStopping);
+  return false;
+}
+
+async function countAndFinish(
+  parts: RoundParts,
+  window: WindowRow,
+  task: TaskVersion,
+  isPaused: () => boolean,
+  isStopping: IsStopping,
+): Promise<WindowOutcome | undefined> {
+  const protocol = protocolOf(task);
+  try {
+    await protocol.count(parts, window, isPaused);
+    return isStopping() ? undefined : await protocol.finish(parts, window.id, Math.floor(parts.now()));
+  } catch (error) {
+    await giveUpIfLost(parts, window, task, error);
+    return "lost";
+  }
+}
+
+/** Gives up a window that can never be counted; any other error is thrown again. */
+async function giveUpIfLost(
+  { database, log, now }: RoundParts,
+  window: WindowRow,
+  task: TaskVersion,
+  error: unknown,
+): Promise<void> {
+  if (!(await protocolOf(task).isLost(database, window.id, error))) throw error;
+  const { code, message: reason } = error as { code?: unknown; message?: string };
+  log.error({ task: window.name, window: window.number, code, reason }, "window lost");
+  await giveUpWindow(database, task, window, Math.floor(now()));
+}

@@ -1,0 +1,146 @@
+import { availableParallelism } from "node:os";
+import { LetheError } from "@lethe/core/error";
+import type { Task } from "@lethe/core/message";
+import { inOrder } from "../async/in-order.ts";
+import { createTurns } from "../async/in-turn.ts";
+import type { OtherServer } from "../between/other-server.ts";
+import { helperAdmin } from "../helper/admin.ts";
+import { helperRound } from "../helper/round.ts";
+import type { Admin } from "../http/admin-routes.ts";
+import type { Intake } from "../intake/intake.ts";
+import { createHelperClient, type Helper } from "../leader/client.ts";
+import { countingRound, type RoundParts } from "../rounds/round.ts";
+import { type Rounds, startRounds } from "../rounds/rounds.ts";
+import { openWindows } from "../rounds/windows.ts";
+import { measureBacklog } from "../storage/backlog.ts";
+import type { KeyFile } from "../tally/key-file.ts";
+import { startThreads, type Threads } from "../tally/threads.ts";
+import { type CreatedTask, createTask } from "../tasks/create-task.ts";
+import { asRun } from "../tasks/development.ts";
+import { answerRequests } from "../tasks/forward-task.ts";
+import { ONE_SERVER, twoServers } from "../tasks/task-servers.ts";
+import type { Address } from "./address.ts";
+import type { ServiceInternals, ServiceOptions } from "./options.ts";
+import { type Common, closeEarly } from "./remote-admin.ts";
+
+const KEYS_AHEAD = 500;
+const LEASE_SECONDS = 30;
+const POLL_MILLISECONDS = 1000;
+const DEVELOPMENT_POLL_MILLISECONDS = 200;
+
+/** The part of a process that holds the keys: it counts and releases by itself, and does what the admin asks. */
+export interface RunningKeyHolder extends Admin, Rounds {
+  readonly threads: Threads;
+}
+
+/** What a process must be given to hold the keys. */
+export interface Owner {
+  readonly keyFile: string;
+  readonly adminToken: string;
+}
+
+/** Throws unless the options say where the keys are, and who the admin is. */
+export function requireOwner({ keyFile, adminToken }: ServiceOptions): Owner {
+  if (keyFile === undefined) throw new LetheError("bad-role", "a process that holds keys needs a key file");
+  if (adminToken === undefined) throw new LetheError("bad-role", "a process that holds keys needs an admin token");
+  return { keyFile, adminToken };
+}
+
+/**
+ * Starts the part of a process that holds the keys: at a helper one that answers its leader, otherwise one that counts.
+ */
+export function startKeyHolder(
+  common: Common,
+  keyFile: KeyFile,
+  options: ServiceOptions & Owner,
+  internals: ServiceInternals,
+  intake: Intake | undefined,
+  own: Address,
+): RunningKeyHolder {
+  const { database, tasks, log, clock, metrics } = common;
+  const { development = false, role, peer } = options;
+  const { leaseSeconds = LEASE_SECONDS } = internals;
+  const threads = startThreads(options.threads ?? Math.max(1, availableParallelism() - 1));
+  const helper = role === "leader" ? helperOf(peer, clock.now) : undefined;
+  const parts: RoundParts = {
+    ...{ database, tasks, keyFile, threads, log, leaseSeconds, helper },
+    now: clock.now,
+    onCounted: metrics.counted,
+    onFinished: metrics.finished,
+  };
+  const loop = {
+    ...{ log, helper },
+    pollMilliseconds: internals.pollMilliseconds ?? (development ? DEVELOPMENT_POLL_MILLISECONDS : POLL_MILLISECONDS),
+    onLooked: metrics.looked,
+    onFailed: metrics.failed,
+  };
+  metrics.watch(async () => {
+    const backlog = await measureBacklog(database, tasks, clock.guess());
+    // A helper's keys are in the pool of its leader.
+    return role === "helper" ? { ...backlog, keys: Number.POSITIVE_INFINITY } : backlog;
+  });
+  if (role === "helper") {
+    const rounds = startRounds(loop, (isStopping) => helperRound(parts, isStopping));
+    const stop = (): Promise<void> => inOrder([rounds.stop, threads.close]);
+    return { ...rounds, ...helperAdmin(database, development), threads, stop };
+  }
+  const create = creatingTasks(parts, { ...options, helper }, internals, own);
+  const rounds = startRounds(loop, (isStopping) =>
+    countingRound(
+      {
+        ...parts,
+        keysAhead: options.keysAhead ?? KEYS_AHEAD,
+        invalidNoise: internals.invalidNoise,
+        answerRequests: () =>
+          answerRequests({
+            ...{ database, now: clock.now, adminToken: options.adminToken, operatorKey: keyFile.operatorKey },
+            createTask: create,
+          }),
+        isIntakeBusy: intake?.isBusy ?? (() => false),
+        beforeClose: intake?.flush ?? (async () => undefined),
+      },
+      isStopping,
+    ),
+  );
+  return {
+    ...rounds,
+    threads,
+    stop: () => inOrder([rounds.stop, threads.close]),
+    createTask: async (task) => {
+      const created = await create(task, own);
+      rounds.wake();
+      return created;
+    },
+    close: async (window) => {
+      await closeEarly(common, intake, window);
+      rounds.wake();
+    },
+  };
+}
+
+type KnownHelper = Helper & { readonly url: string; readonly operatorKey: string };
+
+function helperOf(peer: OtherServer | undefined, now: () => number): KnownHelper {
+  if (!peer?.url) throw new LetheError("bad-role", "a leader needs the address of its helper");
+  const { url, operatorKey } = peer;
+  return { ...createHelperClient({ ...peer, url }, now), url, operatorKey };
+}
+
+/** Creates tasks, one after another, and opens their first windows. */
+function creatingTasks(
+  { database, tasks, keyFile, now }: RoundParts,
+  { development = false, helper }: { readonly development?: boolean; readonly helper: KnownHelper | undefined },
+  { invalidNoise }: ServiceInternals,
+  own: Readonly<Address>,
+): (task: Task, asked: Readonly<Address>) => Promise<CreatedTask> {
+  const inTurn = createTurns();
+  const servers = helper ? twoServers(helper) : ONE_SERVER;
+  return async (task, asked) => {
+    // Devices reach the process that was asked, unless the operator has given another address.
+    const url = asked.url ?? own.url ?? asked.listens;
+    const parts = { database, tasks, keyFile, servers, url, now: now() };
+    const created = await inTurn(() => createTask({ ...parts, now: now() }, asRun(task, development)));
+    await openWindows(database, tasks, keyFile, now(), invalidNoise);
+    return created;
+  };
+}

@@ -1,0 +1,35 @@
+import type { Logger } from "pino";
+import type { Admin } from "../http/admin-routes.ts";
+import type { ApiParts } from "../http/api.ts";
+import type { Intake } from "../intake/intake.ts";
+import { closeWindow, type WindowIdentity } from "../storage/windows.ts";
+import { forwardTask } from "../tasks/forward-task.ts";
+import type { Address } from "./address.ts";
+
+/** What all parts of a process share. */
+export interface Common extends ApiParts {
+  readonly log: Logger;
+}
+
+/** What the admin can ask of a process without keys: a process with keys signs the tasks. */
+export function remoteAdmin(
+  common: Common,
+  adminToken: string,
+  intake: Intake | undefined,
+  address: Readonly<Address>,
+): Admin {
+  return {
+    createTask: (task) => forwardTask({ ...common, now: common.clock.now }, adminToken, address, task),
+    close: (window) => closeEarly(common, intake, window),
+  };
+}
+
+/** Closes a window before its time, because the admin asked. */
+export async function closeEarly(
+  { database, log }: Pick<Common, "database" | "log">,
+  intake: Intake | undefined,
+  { id, name, number }: WindowIdentity,
+): Promise<void> {
+  await intake?.flush();
+  if (await closeWindow(database, id)) log.info({ task: name, window: number }, "closed manually");
+}
