@@ -1,5 +1,5 @@
 import { addCentredBinomial, addTernary, type Randomness } from "../../randomness/index.ts";
-import { addSummedCentredBinomial, addSummedTernary } from "../../randomness/summed.ts";
+import { addSummed, MOST_SUMMED } from "../../randomness/summed.ts";
 import {
   ciphertextBytes,
   decodeCiphertext,
@@ -89,25 +89,28 @@ function createZeroEncryptor(ring: Ring): InPlaceLattice["addEncryptionsOfZero"]
   const [ephemeral, error0, error1] = [new Int32Array(N), new Int32Array(N), new Int32Array(N)] as const;
 
   return (publicKey, { c0, c1 }, count, random) => {
-    if (count === 0) return;
-    try {
-      // All randomness first: if it fails, no product without its errors is left in the ciphertext.
-      if (count === 1) {
-        addTernary(random, ephemeral);
-        for (const error of [error0, error1]) addCentredBinomial(random, error);
-      } else {
-        addSummedTernary(random, count, ephemeral);
-        for (const error of [error0, error1]) addSummedCentredBinomial(random, count, error);
-      }
-      for (const u of ring.transformInParts(ephemeral)) {
+    for (let left = count; left > 0; left -= MOST_SUMMED) {
+      const summed = Math.min(left, MOST_SUMMED);
+      try {
+        // All randomness first: if it fails, no product without its errors is left in the ciphertext.
+        if (summed === 1) {
+          addTernary(random, ephemeral);
+          addCentredBinomial(random, error0);
+          addCentredBinomial(random, error1);
+        } else {
+          addSummed("ternary", random, summed, ephemeral);
+          addSummed("binomial", random, summed, error0);
+          addSummed("binomial", random, summed, error1);
+        }
+        const u = ring.transformSmall(ephemeral);
         ring.addProduct(c0, publicKey.aSpectra, u);
         ring.addProduct(c1, publicKey.bSpectra, u);
+        ring.addSmall(c0, error0);
+        ring.addSmall(c1, error1);
         u.fill(0);
+      } finally {
+        for (const sample of [ephemeral, error0, error1]) sample.fill(0);
       }
-      ring.addSmall(c0, error0);
-      ring.addSmall(c1, error1);
-    } finally {
-      for (const sample of [ephemeral, error0, error1]) sample.fill(0);
     }
   };
 }

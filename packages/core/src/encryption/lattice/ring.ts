@@ -19,9 +19,7 @@ export interface Ring {
 
   transform(element: RingElement): LimbSpectra;
   transformSmall(small: SmallPolynomial): Spectrum;
-  /** The same for coefficients of any size: spectra of polynomials that add up to it, each good for `addProduct`. */
-  transformInParts(small: SmallPolynomial): Spectrum[];
-  /** Adds a product, exactly; the factor's 2-norm is at most that of a vector with all coefficients at `largestFactor`. */
+  /** Adds a product, exactly; the factor's coefficients are bounded by `largestFactor`. */
   addProduct(target: RingElement, element: LimbSpectra, factor: Spectrum): void;
   /** The largest coefficient of a small polynomial for which `addProduct` is exact whatever the others are. */
   readonly largestFactor: number;
@@ -44,8 +42,7 @@ function createRing(parameters: LatticeParameters): Ring {
   const { dimension: N, limbs } = parameters;
   const fft = createNegacyclicFft(N);
   // Every vector with coefficients in [−2²⁴, 2²⁴) has 2-norm at most 2²⁴·√N, every factor largestFactor·√N.
-  const largestNorm = 0.25 / productError(N, LIMB_HALF * Math.sqrt(N), 1);
-  const largestFactor = Math.floor(largestNorm / Math.sqrt(N));
+  const largestFactor = Math.floor(0.25 / productError(N, LIMB_HALF * Math.sqrt(N), Math.sqrt(N)));
   const digitBits = Math.floor(Math.log2(largestFactor)) + 1;
   const product = new Float64Array(N);
 
@@ -65,17 +62,6 @@ function createRing(parameters: LatticeParameters): Ring {
     const spectrum = new Float64Array(small);
     fft.forward(spectrum);
     return spectrum;
-  }
-
-  function transformInParts(small: SmallPolynomial): Spectrum[] {
-    // Most sums of samples have single coefficients above largestFactor, and a norm far below that of such a vector.
-    if (small.reduce((sum, coefficient) => sum + coefficient ** 2, 0) <= largestNorm ** 2)
-      return [transformSmall(small)];
-    const half = small.map((coefficient) => coefficient >> 1);
-    const rest = small.map((coefficient, i) => coefficient - (half[i] as number));
-    const parts = [half, rest].flatMap(transformInParts);
-    for (const part of [half, rest]) part.fill(0);
-    return parts;
   }
 
   function addProduct(target: RingElement, element: LimbSpectra, factor: Spectrum): void {
@@ -113,7 +99,6 @@ function createRing(parameters: LatticeParameters): Ring {
     multiply,
     transform,
     transformSmall,
-    transformInParts,
     addProduct,
     largestFactor,
   };
