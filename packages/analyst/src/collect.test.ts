@@ -1,7 +1,7 @@
 import { encodeManifest, encodeOperatorKey, encodeSignedManifest, manifestHash, parseTask } from "@lethe/core/message";
 import { createAggregateShare, encodeSignedShare, encodeWindowShare, type WindowShare } from "@lethe/core/two-server";
 import { beforeAll, describe, expect, it } from "vitest";
-import { fakeService } from "../test/fake-service.ts";
+import { answering, fakeService } from "../test/fake-service.ts";
 import { collectRelease, helperHindrance } from "./collect.ts";
 
 type Role = "leader" | "helper";
@@ -165,5 +165,9 @@ describe("collecting from two servers", () => {
     expect(await helperHindrance(pair, "kiosks")).toBe("the helper at http://127.0.0.1:9 does not answer");
     const { url } = await fakeService({});
     expect(await helperHindrance({ ...pair, helper: url }, "kiosks")).toBeUndefined();
+    const wrongPath = await answering(404, "application/problem+json", JSON.stringify({ detail: "nothing is here" }));
+    expect(await helperHindrance({ ...pair, helper: wrongPath }, "kiosks")).toBe(
+      `the helper at ${wrongPath} does not answer`,
+    );
   });
 });

@@ -38,6 +38,8 @@ export async function helperHindrance({ helper }: ServerPair, task: string): Pro
 
 const NO_ANSWER: ReadonlySet<string> = new Set([
   "bad-answer",
+  // There is a service, but not the helper: the path is wrong.
+  "bad-role",
   "redirected",
   "service-failed",
   "unavailable",

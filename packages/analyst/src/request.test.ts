@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { answering, listen } from "../test/fake-service.ts";
 import { createTask } from "./admin.ts";
@@ -36,11 +37,18 @@ describe("asking a service", () => {
     });
   });
 
+  it("a token that no header can carry is refused without showing it, and without a request", async () => {
+    const refused = await ask("http://127.0.0.1:9", "/", { token: "0123456789\nabcdef" }).catch((error) => error);
+    expect(refused).toMatchObject({ code: "unauthorized" });
+    expect(inspect(refused)).not.toContain("abcdef");
+  });
+
   it("what is not Lethe is recognized as something else", async () => {
     for (const [status, type, body] of [
       [200, "text/html", "<h1>It works!</h1>"],
       [404, "text/html", "<h1>Not found</h1>"],
       [404, PROBLEM, "{"],
+      [404, PROBLEM, "null"],
     ] as const) {
       const url = await answering(status, type, body);
       await expect(ask(url, "/")).rejects.toMatchObject({

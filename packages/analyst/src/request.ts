@@ -23,15 +23,21 @@ interface Exchange extends Answer {
 
 const TIMEOUT_MS = 60_000;
 const MOST_BYTES = 64_000_000;
+/** What a header can carry, and a service accepts. */
+const TOKEN = /^[\x21-\x7e]{1,500}$/;
 
 /**
  * Sends a request to the service at an address and returns its answer. Throws a `LetheError`: with the service's own
- * code and words if it refuses; `unauthorized` if it does not accept the token; `redirected` for any redirect, which is
- * not followed; `bad-answer` if something else answers, or too much; `bad-role` if the service does not have this path;
- * `unavailable` (503) and `service-failed` (other 5xx) if the service itself fails; `unreachable` if nothing answers
- * within 60 seconds.
+ * code and words if it refuses; `unauthorized` if it does not accept the token, or no header can carry it; `redirected`
+ * for any redirect, which is not followed; `bad-answer` if something else answers, or too much; `bad-role` if the
+ * service does not have this path; `unavailable` (503) and `service-failed` (other 5xx) if the service itself fails;
+ * `unreachable` if nothing answers within 60 seconds.
  */
 export async function ask(server: string, path: string, request: Request = {}): Promise<Answer> {
+  // The error of `fetch` would show the token.
+  if (request.token !== undefined && !TOKEN.test(request.token)) {
+    throw new LetheError("unauthorized", "an admin token must have at most 500 characters, all of them visible ASCII");
+  }
   const { status, type, body } = await exchange(server, path, request);
   if (status < 300 && type === "application/json") return { status, body };
   if (status < 400 || type !== "application/problem+json") throw notLethe(server);
@@ -131,12 +137,16 @@ function whyNoAnswer(server: string, error: unknown): unknown {
   return new LetheError("unreachable", `no service answers at ${server}${why}`, { cause: error });
 }
 
+/** A service answers with objects only. */
 function parse<T>(server: string, text: string): T {
+  let parsed: unknown;
   try {
-    return JSON.parse(text) as T;
+    parsed = JSON.parse(text);
   } catch {
     throw notLethe(server);
   }
+  if (typeof parsed !== "object" || parsed === null) throw notLethe(server);
+  return parsed as T;
 }
 
 function notLethe(server: string): LetheError {

@@ -149,7 +149,7 @@ describe("from a task file to a release", () => {
     const release = runJson<Release>("results", "editor-health", "--window", window, "--wait");
     expect(release).toMatchObject({ status: "released", window: simulated.window, received: DEVICES });
     const figures = release.metrics.flatMap((metric): readonly Figure[] =>
-      metric.statistic === "histogram" ? metric.buckets : [metric],
+      "buckets" in metric ? metric.buckets : [metric],
     );
     expect(figures.length).toBe(simulated.truth.length);
     for (const [i, { estimate, standardError }] of figures.entries()) {

@@ -19,21 +19,40 @@ describe("the folder of a program, with every version of its record", () => {
   });
 
   it("would tell, if events caused writes", async () => {
-    const { tells } = await examineFiles(service, 2, "writes on events");
+    const { tells } = await examineFiles(service, 2, { fault: "writes on events" });
     expect(tells).toEqual(["number or sizes of versions"]);
   });
 
   it("would tell, if names were stored", async () => {
-    const { tells } = await examineFiles(service, 2, "keeps names");
+    const { tells } = await examineFiles(service, 2, { fault: "keeps names" });
     expect(tells).toEqual(["clear text"]);
   });
 
   it("would tell, if a tick without events wrote what was there before", async () => {
-    const { figures, tells } = await examineFiles(service, 16, "writes again only after events");
+    const { figures, tells } = await examineFiles(service, 16, { fault: "writes again only after events" });
     console.log(JSON.stringify(figures));
     expect(tells).toContain("equal versions, records");
     expect(tells).toContain("equal bits, ciphertexts");
     expect(tells).toContain("compressed together, ciphertexts");
+    expect(tells).not.toContain("number or sizes of versions");
+  });
+});
+
+describe("the same for ElGamal", () => {
+  /** The least number of runs of each kind that can be told apart with certainty. */
+  const FEW = 16;
+
+  it("does not show whether there were events", async () => {
+    const { figures, tells } = await examineFiles(service, FEW, { scheme: "elgamal" });
+    console.log(JSON.stringify(figures));
+    expect(tells).toEqual([]);
+  });
+
+  it("would tell, if a tick without events wrote what was there before", async () => {
+    const how = { fault: "writes again only after events", scheme: "elgamal" } as const;
+    const { tells } = await examineFiles(service, FEW, how);
+    expect(tells).toContain("equal versions, records");
+    expect(tells).toContain("equal bits, ciphertexts");
     expect(tells).not.toContain("number or sizes of versions");
   });
 });

@@ -237,12 +237,38 @@ describe("what goes wrong is reported, and the application goes on", () => {
     await lethe.close();
   });
 
-  it("a number of times that is not an integer, without throwing", async () => {
+  it("a number of times that is not valid, once until the next write, without throwing", async () => {
     const { lethe, problems } = await open(await newTask());
-    for (const times of [1.5, Number.NaN, Number.POSITIVE_INFINITY]) lethe.record("happened", times);
-    expect(problems.map(({ code }) => code)).toEqual(["bad-encoding", "bad-encoding", "bad-encoding"]);
-    lethe.record("happened", -1);
+    const wrong = [1.5, Number.NaN, Number.POSITIVE_INFINITY, -1, "2", null, Symbol("2")] as number[];
+    for (const times of wrong) lethe.record("happened", times);
+    expect(problems.map(({ code, message }) => [code, message])).toEqual([
+      ["bad-encoding", "times must be a non-negative integer, got 1.5"],
+    ]);
+    service.clock.advance(EXACT_TASK.tickSeconds);
+    await lethe.sendPending();
+    for (const times of wrong.toReversed()) lethe.record("happened", times);
+    expect(problems.map(({ message }) => message).slice(1)).toEqual(["times must be a non-negative integer, got NaN"]);
     await lethe.close();
+  });
+
+  it("a number of times that is not valid in a tab that waits, by the tab that writes", async () => {
+    let forwarded: readonly unknown[] = [];
+    const tabs = {
+      forward: (...event: readonly unknown[]) => {
+        forwarded = structuredClone(event);
+      },
+      receive: () => {},
+      announce: () => {},
+      listen: () => {},
+      stop: () => {},
+    };
+    const store = { ...memoryStore(), tabs, lock: () => new Promise<undefined>(() => {}) };
+    const { lethe, problems } = await open(EXACT_TASK, { store });
+    lethe.record("happened", (() => {}) as unknown as number);
+    expect(forwarded).toEqual(["happened", Number.NaN]);
+    lethe.record("happened", 1.5);
+    expect(forwarded).toEqual(["happened", 1.5]);
+    expect(problems).toEqual([]);
   });
 
   it("that another writes to the same store, and nobody takes the events", async () => {

@@ -15,7 +15,7 @@ export type Sessions = Pick<Lethe, "record" | "sendPending" | "setConsent" | "in
  * writes until consent is withdrawn or the program closes. Nothing begins before `setConsent(true)`.
  */
 export function createSessions(options: Omit<WriterOptions, "signal">): Sessions {
-  const { store, onProblem, onDropped, onCounting } = options;
+  const { store, onProblem, onCounting } = options;
   /** Unset while another one writes. */
   let writer: Writer | undefined;
   /** Set while consent holds. Aborted when it is withdrawn; with `true`, for a last write, when the program closes. */
@@ -72,10 +72,10 @@ export function createSessions(options: Omit<WriterOptions, "signal">): Sessions
 
   return {
     record(name, times = 1) {
-      if (!(Number.isInteger(times) && times >= 0)) {
-        onDropped(new LetheError("bad-encoding", `times must be a non-negative integer, got ${times}`));
-      } else if (writer) writer.record(String(name), times);
-      else if (session) store.tabs?.forward(String(name), times);
+      // Anything but a number may not pass from tab to tab. The writer reports what is no number of events.
+      const event = [String(name), typeof times === "number" ? times : Number.NaN] as const;
+      if (writer) writer.record(...event);
+      else if (session) store.tabs?.forward(...event);
     },
     sendPending: async () => writer?.sendPending(),
     async setConsent(consent) {

@@ -97,7 +97,7 @@ async function enrolled({ manifest: { task } }: SharedTask, window: number): Pro
 /** Of happened, counted, times and average. */
 function figuresOf({ metrics }: Release): unknown[] {
   return metrics.map((metric) =>
-    metric.statistic === "histogram"
+    "buckets" in metric
       ? metric.buckets.map(({ estimate }) => Math.round(estimate))
       : Math.round(100 * metric.estimate) / 100,
   );

@@ -20,9 +20,13 @@ import {
 } from "./forensics.ts";
 
 /** Programs with events in every tick and as many without, each with its own folder, at the same time. */
-export async function examineFiles(service: TestService, each: number, fault?: Fault): Promise<Found> {
+export async function examineFiles(
+  service: TestService,
+  each: number,
+  { fault, scheme }: { readonly fault?: Fault; readonly scheme?: "lattice" | "elgamal" } = {},
+): Promise<Found> {
   const { url: server, operatorKey, clock } = service;
-  const task = await newTask(service);
+  const task = await newTask(service, scheme);
   toNextWindow(service);
   const disk = temporaryFolder();
   const problems: LetheError[] = [];

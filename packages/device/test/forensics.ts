@@ -35,11 +35,12 @@ const TASK: Task = {
   ],
 };
 
-export async function newTask(service: TestService): Promise<string> {
+/** ElGamal has no limit on events, and ignores `eventsPerTick`. */
+export async function newTask(service: TestService, scheme: "lattice" | "elgamal" = "lattice"): Promise<string> {
   // Long computations may have come before: a connection that was kept is dead then.
   await eventually(() => fetch(`${service.url}/healthz`).catch(() => undefined));
   const task = `forensics-${randomUUID()}`;
-  await createTask(service, { ...TASK, task });
+  await createTask(service, { ...TASK, task, scheme });
   return task;
 }
 

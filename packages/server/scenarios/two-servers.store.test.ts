@@ -44,7 +44,7 @@ async function figuresOf(
 ): Promise<{ received: number; invalid: number; figures: unknown[] }> {
   const { received, invalid, metrics } = await collect(pair, task, window);
   const figures = metrics.map((metric) =>
-    metric.statistic === "histogram"
+    "buckets" in metric
       ? metric.buckets.map(({ estimate }) => Math.round(estimate))
       : Math.round(100 * metric.estimate) / 100,
   );

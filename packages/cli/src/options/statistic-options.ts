@@ -7,6 +7,7 @@ import {
   type SchemeName,
   STATISTICS,
   type StatisticName,
+  schemesOf,
 } from "@lethe/core/statistic";
 import type { NoiseSource } from "@lethe/core/two-server";
 import { type Command, Option } from "commander";
@@ -27,7 +28,7 @@ export function modeOption(): Option {
 
 /** --noise: who adds noise if two servers count. */
 export function noiseOption(): Option {
-  const atServers = STATISTICS.filter((statistic) => entryOf(statistic).run.twoServerNoise[0] === "servers");
+  const atServers = STATISTICS.filter((statistic) => entryOf(statistic).run.twoServers?.noise[0] === "servers");
   const text = `two servers: who adds noise (default: servers for ${anyOf(atServers)}, else device)`;
   return new Option("--noise <whose>", text).choices(["device", "servers"]);
 }
@@ -56,7 +57,9 @@ export function eventsPerTickOption(): Option {
 }
 
 /** Statistics that count a limited number of events on lattices. */
-const LIMITED: readonly StatisticName[] = STATISTICS.filter((statistic) => limitsEvents("lattice", statistic));
+const LIMITED: readonly StatisticName[] = STATISTICS.filter(
+  (statistic) => schemesOf(statistic).includes("lattice") && limitsEvents("lattice", statistic),
+);
 
 /** Options that belong to some statistics only, as the entries of the statistics say. */
 const OWNED = ["metrics", "edges", "mechanism", "limit", "sigma"] as const;
@@ -65,7 +68,7 @@ const OWNED = ["metrics", "edges", "mechanism", "limit", "sigma"] as const;
 export function refuseForeignOptions(statistic: StatisticName, command: Command): void {
   const { mode, noise, scheme } = command.opts<{ mode?: string; noise?: NoiseSource; scheme?: SchemeName }>();
   const isTwo = mode === "two-server";
-  const isAtServers = isTwo && (noise ?? entryOf(statistic).run.twoServerNoise[0]) === "servers";
+  const isAtServers = isTwo && (noise ?? entryOf(statistic).run.twoServers?.noise[0]) === "servers";
   refuseOfOthers(statistic, command, { isTwo, isAtServers });
   const isLimited = !isTwo && limitsEvents(scheme ?? defaultScheme(statistic), statistic);
   if (!isLimited && isGiven("eventsPerTick", command)) {
@@ -106,7 +109,8 @@ function refuseWithTwoServers(
   if (isGiven("scheme", command) && scheme !== "elgamal") {
     command.error("error: --mode two-server has its own encryption, over elgamal: leave out --scheme");
   }
-  const possible = entryOf(statistic).run.twoServerNoise;
+  const possible = entryOf(statistic).run.twoServers?.noise;
+  if (!possible) command.error(`error: ${statistic} runs with one server only: leave out --mode two-server`);
   if (noise !== undefined && !possible.includes(noise)) {
     const whose = possible[0] === "servers" ? "the servers'" : "the devices'";
     command.error(`error: with --mode two-server, the noise of a ${statistic} is ${whose}: leave out --noise ${noise}`);

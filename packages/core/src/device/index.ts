@@ -1,7 +1,7 @@
 /**
  * What a device needs of core, and nothing else. An SDK loads all of this; rotations, ElGamal and what two servers need
- * are loaded on demand (`loaders.ts`), each a file that lists the devices' halves of all statistics. May import
- * everything but `plan`, and by value only what is small. Start reading at `protocol.ts`.
+ * are loaded on demand (`loaders.ts`), each a file that lists the devices' halves of the statistics that run there. May
+ * import everything but `plan`, and by value only what is small. Start reading at `protocol.ts`.
  */
 
 export { join, splitInto } from "../bytes.ts";

@@ -109,3 +109,15 @@ it("a task that asks for more than a ciphertext holds is refused as a bad task",
     message: expect.stringMatching(/^a histogram of 2 buckets over 5000 ticks/),
   });
 });
+
+it("a statistic that this version of the SDK does not have is refused as a bad task", async () => {
+  for (const statistic of ["median", "toString"]) {
+    for (const scheme of ["lattice", "elgamal"] as const) {
+      const unknown = { ...taskOf(scheme), metrics: [{ name: "clicks", statistic }] } as unknown as Task;
+      await expect(layoutIn(unknown)).rejects.toMatchObject({
+        code: "bad-task",
+        message: `this version of the SDK cannot run ${statistic} on ${scheme}`,
+      });
+    }
+  }
+});

@@ -5,7 +5,7 @@ import { DEVICE_BYTES } from "../message/device-keys.ts";
 import type { Enrolment, SignedPublicKeys } from "../message/enrolment.ts";
 import { type Manifest, SIGNATURE_BYTES, type SignedManifest } from "../message/manifest.ts";
 import { schemeOf } from "../message/task.ts";
-import { MODES, SCHEMES, STATISTICS } from "../statistic/names.ts";
+import { MODES, SCHEMES } from "../statistic/names.ts";
 
 /**
  * What a device reads, in little code. The forms that a signature does not vouch for are checked in full; of what the
@@ -29,17 +29,14 @@ export function readSignedManifest(json: string): SignedManifest {
   }));
 }
 
-const KNOWN: readonly string[] = [...MODES, ...SCHEMES, ...STATISTICS];
+const KNOWN: readonly string[] = [...MODES, ...SCHEMES];
 
 /** A manifest whose signature was checked. Whether its task can run shows when it is laid out. */
 export function readManifest(text: string): Manifest {
   return read("the manifest", text, (found) => {
     const manifest = found as unknown as Manifest;
     const { task, mode, metrics, ticks, hides = 0, tickSeconds, graceSeconds, fromWindow } = manifest;
-    const words: readonly string[] = [
-      mode,
-      ...metrics.flatMap((metric) => [metric.statistic, schemeOf(manifest, metric)]),
-    ];
+    const words: readonly string[] = [mode, ...metrics.map((metric) => schemeOf(manifest, metric))];
     if (!words.every((word) => KNOWN.includes(word))) {
       throw new LetheError("bad-task", `this version of the SDK cannot run ${task}`);
     }

@@ -111,6 +111,14 @@ describe("a device with two servers", () => {
   });
 });
 
+it("a statistic that does not run with two servers is refused as a bad task", async () => {
+  const metrics = [{ name: "middle", statistic: "median", localEpsilon: 1 }] as unknown as Metric[];
+  await expect(deviceProtocolOf({ ...MANIFEST, metrics }, hash, KEYS)).rejects.toMatchObject({
+    code: "bad-task",
+    message: "this version of the SDK cannot run median with two servers",
+  });
+});
+
 describe("whom a device trusts", () => {
   const refusal = (changed: Partial<Manifest>, helperKey?: string): Promise<unknown> =>
     deviceProtocolOf({ ...MANIFEST, ...changed }, hash, { operatorKey: KEYS.operatorKey, helperKey }).then(

@@ -16,9 +16,8 @@ import {
   text,
   union,
 } from "../schema/index.ts";
-import { STATISTICS } from "../statistic/names.ts";
 import type { StatisticName } from "../statistic/spec.ts";
-import { entryOf } from "../statistic/table.ts";
+import { entryOf, STATISTICS } from "../statistic/table.ts";
 import type {
   BucketFigure,
   CategoryStatistic,

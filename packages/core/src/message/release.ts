@@ -1,4 +1,5 @@
-import type { StatisticName, StatisticTypes } from "../statistic/spec.ts";
+import type { StatisticName } from "../statistic/spec.ts";
+import type { StatisticTypes } from "../statistic/table.ts";
 
 /** One figure with its error bars. */
 export interface Figure {

@@ -15,9 +15,9 @@ import {
 } from "../schema/index.ts";
 import type { MetricForm } from "../statistic/entry.ts";
 import { scheme } from "../statistic/metric-fields.ts";
-import { MODES, STATISTICS } from "../statistic/names.ts";
+import { MODES } from "../statistic/names.ts";
 import type { Metric } from "../statistic/spec.ts";
-import { entryOf } from "../statistic/table.ts";
+import { entryOf, STATISTICS } from "../statistic/table.ts";
 import { DEFAULT_HIDES, MOST_TICKS } from "../statistic/writes.ts";
 import type { Task } from "./task.ts";
 

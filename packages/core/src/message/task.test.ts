@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LetheError } from "../error.ts";
+import { STATISTICS } from "../statistic/table.ts";
 import { parseTask, statisticsOf } from "./index.ts";
 import { twoServerStatisticsOf } from "./two-server-statistics.ts";
 
@@ -201,11 +202,8 @@ describe("a bad task is refused with a line that begins with the field", () => {
       ["clicks", 'metrics[1] is an object, not "clicks"'],
       [{}, "metrics[1].statistic is missing"],
       [{ statistc: "mean" }, "metrics[1].statistc is not a field of a metric; did you mean statistic?"],
-      [{ ...mean, statistic: "median" }, 'metrics[1].statistic is one of occurrence, histogram, mean, not "median"'],
-      [
-        { ...mean, statistic: "toString" },
-        'metrics[1].statistic is one of occurrence, histogram, mean, not "toString"',
-      ],
+      [{ ...mean, statistic: "median" }, `metrics[1].statistic is one of ${STATISTICS.join(", ")}, not "median"`],
+      [{ ...mean, statistic: "toString" }, `metrics[1].statistic is one of ${STATISTICS.join(", ")}, not "toString"`],
       [{ statistic: "mean", limit: 10, sigma: 2 }, "metrics[1].name is missing"],
       [occurrence, 'metrics[1].name is unique, but metrics[0] is named "export.failed" too'],
       [

@@ -11,7 +11,7 @@ import {
 } from "../privacy/index.ts";
 import type { Charges, MetricPlan } from "../statistic/question.ts";
 import type { Metric, ServerNoiseSpec } from "../statistic/spec.ts";
-import { entryOf } from "../statistic/table.ts";
+import { entryOf, twoServerRunOf } from "../statistic/table.ts";
 import { twoServerReportBytes } from "../two-server/messages.ts";
 import { twoServerLayoutOf } from "../two-server/task-layout.ts";
 import { planMetric, reportingDevices } from "./metric.ts";
@@ -121,6 +121,9 @@ function priceMetrics(
   return [...priced.values()];
 }
 
+/** Of a statistic that has neither. */
+const NO_SHAPE = { edges: [], limit: 1 };
+
 function planOf(
   { mode, ticks }: Task,
   metric: Metric,
@@ -130,7 +133,8 @@ function planOf(
 ): Priced["plan"] {
   const { statistic, noise } = metric;
   const { plan, task } = entryOf(statistic);
-  const question = { statistic, ...task.questionOf(metric, delta), devices, reporting, ticks, patience: 1 };
+  const asked = { ...NO_SHAPE, ...task.questionOf(metric, delta) };
+  const question = { statistic, ...asked, devices, reporting, ticks, patience: 1 };
   if (mode === "two-server") return planTwoServerMetric({ ...question, ...(noise && { noise }) });
   const planned = planMetric(question);
   return plan.asItRuns?.(planned) ?? planned;
@@ -172,8 +176,8 @@ function isCounted(spec: Priced["plan"]["spec"]): spec is ServerNoiseSpec {
  * honest device may have sent.
  */
 function countedCharges(spec: ServerNoiseSpec): Charges {
-  const { plan, run } = entryOf(spec.statistic);
-  const exposure = plan.exposure(spec);
+  const run = twoServerRunOf(spec.statistic);
+  const exposure = run.exposure(spec);
   const noise = serverNoise(exposure, run.sigmasOf(spec)[0] as number);
   const charge = (times: number) => serverNoiseCharge(exposure, noise, times);
   return { local: charge, release: charge, hijacked: charge };

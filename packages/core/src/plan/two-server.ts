@@ -9,7 +9,7 @@ import {
 } from "../privacy/index.ts";
 import type { MetricPlan, Question } from "../statistic/question.ts";
 import type { NoiseSource, TwoServerSpec } from "../statistic/spec.ts";
-import { entryOf } from "../statistic/table.ts";
+import { entryOf, twoServerRunOf } from "../statistic/table.ts";
 import { checkQuestion, planMetric } from "./metric.ts";
 
 /** A question to a fleet with two servers. */
@@ -35,8 +35,9 @@ export function planTwoServerMetric(question: TwoServerQuestion): TwoServerMetri
 }
 
 function noiseOf({ statistic, noise, goal, mechanism }: TwoServerQuestion): NoiseSource {
-  const { plan, run } = entryOf(statistic);
-  const source = noise ?? run.twoServerNoise[0];
+  const { plan } = entryOf(statistic);
+  const { noise: possible } = twoServerRunOf(statistic);
+  const source = noise ?? possible[0];
   if (source !== "device" && source !== "servers") {
     throw new RangeError(`noise is device or servers, not ${String(source)}`);
   }
@@ -46,7 +47,7 @@ function noiseOf({ statistic, noise, goal, mechanism }: TwoServerQuestion): Nois
     }
     return source;
   }
-  if (!run.twoServerNoise.includes(source)) {
+  if (!possible.includes(source)) {
     throw new RangeError(
       `noise device is not for a ${statistic} of two servers, where it is the servers': use noise servers`,
     );
@@ -64,8 +65,9 @@ function planDeviceNoise(question: TwoServerQuestion): TwoServerMetricPlan {
 /** Neither the guarantee nor the error of a count depends on how many devices there are. */
 function planServerNoise(question: Question): TwoServerMetricPlan {
   const { statistic, devices, reporting, ticks, goal } = question;
-  const { answers, plan, run } = entryOf(statistic);
-  const exposure = plan.exposure(question);
+  const { answers, plan } = entryOf(statistic);
+  const run = twoServerRunOf(statistic);
+  const exposure = run.exposure(question);
   const { sigma, epsilon } = noiseAndEpsilon(question, exposure);
   const noise = serverNoise(exposure, sigma);
   const variance = discreteGaussianVariance(noise);

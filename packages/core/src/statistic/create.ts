@@ -1,8 +1,8 @@
 import type { Statistic } from "./entry.ts";
-import { SCHEMES, STATISTICS } from "./names.ts";
+import { SCHEMES } from "./names.ts";
 import { SCHEME_TABLE } from "./schemes.ts";
 import type { SchemeName, StatisticSpec } from "./spec.ts";
-import { entryOf } from "./table.ts";
+import { entryOf, STATISTICS, schemesOf } from "./table.ts";
 import { DEFAULT_HIDES } from "./writes.ts";
 
 export type { Statistic } from "./entry.ts";
@@ -15,7 +15,12 @@ export function createStatistic(scheme: SchemeName, spec: StatisticSpec): Statis
   // Names may come from a file: a typo must not choose the other scheme.
   requireName("scheme", scheme, SCHEMES);
   requireName("statistic", spec.statistic, STATISTICS);
-  const create = entryOf(spec.statistic).run.oneServer[scheme];
+  const runs: Readonly<Partial<Record<SchemeName, Create>>> = entryOf(spec.statistic).run.oneServer;
+  const create = runs[scheme];
+  if (!create) {
+    const possible = schemesOf(spec.statistic).join(", ");
+    throw new RangeError(`${spec.statistic} runs on ${possible} only, not on ${scheme}`);
+  }
   return SCHEME_TABLE[scheme].hasLimitedRoom ? withFittingHides(create, spec) : create(spec);
 }
 

@@ -2,8 +2,9 @@ import type { LatticeChoice } from "../encryption/index.ts";
 import type { Exposure } from "../privacy/index.ts";
 import type { Field } from "../schema/index.ts";
 import type { Charges, MetricPlan, Question, Settings } from "./question.ts";
-import type { NoiseSource, SchemeName, ServerNoiseSpec, StatisticName, StatisticTypes } from "./spec.ts";
+import type { AnyShape, NoiseSource, ServerNoiseSpec, StatisticName } from "./spec.ts";
 import type { DeviceSide, ServerSide } from "./statistic.ts";
+import type { StatisticTypes } from "./table.ts";
 import type { TwoServerParts } from "./two-server.ts";
 
 /** Both halves of a statistic, and the lattice parameters it runs on, if it does. */
@@ -51,24 +52,33 @@ export interface TaskPart<Name extends StatisticName> {
    */
   check(metric: MetricOf<Name>, place: { readonly ticks: number; readonly isLimited: boolean }): void;
   /** What planning such a metric asks. */
-  questionOf(metric: MetricOf<Name>, delta: number): Pick<Question, "goal" | "edges" | "limit" | "mechanism">;
+  questionOf(metric: MetricOf<Name>, delta: number): Pick<Question, "goal" | "mechanism"> & AnyShape;
 }
 
 /** How it runs. */
 interface RunningPart<Name extends StatisticName> {
-  readonly oneServer: Readonly<Record<SchemeName, (spec: OneServerSpec<Name>) => Statistic>>;
-  twoServers(spec: StatisticTypes[Name]["twoServers"]): TwoServerParts;
-  /** Whose noise there can be with two servers; the first if nobody says. */
-  readonly twoServerNoise: readonly [NoiseSource, ...NoiseSource[]];
+  /** By scheme; tasks that ask for a scheme that is not here are refused. */
+  readonly oneServer: Readonly<Record<StatisticTypes[Name]["schemes"], (spec: OneServerSpec<Name>) => Statistic>>;
+  /** Absent if it runs with one server only. */
+  readonly twoServers?: TwoServerRun<Name>;
   /** The spec for noise of the devices. A mean takes its σ from `localEpsilon` if `sigma` is absent. */
   specOf(
     settings: Settings,
     noise: { readonly localEpsilon: number; readonly sigma?: number | undefined },
   ): OneServerSpec<Name>;
+}
+
+/** How it runs with two servers. */
+export interface TwoServerRun<Name extends StatisticName> {
+  create(spec: StatisticTypes[Name]["twoServers"]): TwoServerParts;
+  /** Whose noise there can be; the first if nobody says. */
+  readonly noise: readonly [NoiseSource, ...NoiseSource[]];
   /** What a device runs that answers truly, where each server adds noise with this σ. */
   serverNoiseSpecOf(settings: Settings, sigma: number): ServerNoiseSpecOf<Name>;
   /** The σ of one server's noise in each answer. */
   sigmasOf(spec: ServerNoiseSpecOf<Name>): readonly number[];
+  /** How much one device can change if the noise is the servers'. */
+  exposure(shape: StatisticTypes[Name]["shape"]): Exposure;
 }
 
 /** What it costs in privacy and in error. */
@@ -82,8 +92,6 @@ export interface PlanningPart<Name extends StatisticName> {
   /** The plan with what the built statistic does differently from theory. */
   asItRuns?(plan: MetricPlan): MetricPlan;
   charges(spec: OneServerSpec<Name>, plan: Pick<MetricPlan, "mechanism" | "localEpsilon" | "reporting">): Charges;
-  /** How much one device can change if the noise is the servers'. */
-  exposure(shape: StatisticTypes[Name]["shape"]): Exposure;
   /** The largest value that a figure can have. */
   rangeOf(question: Pick<Question, "devices" | "limit">): number;
 }

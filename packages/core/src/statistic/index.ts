@@ -11,7 +11,7 @@ export type { AnswersPart, Output, StatisticEntry, Words } from "./entry.ts";
 export { bucketName, bucketOf, type HistogramMechanismName, type HistogramSpec } from "./histogram/histogram.ts";
 export { type Canary, createCanary } from "./lattice/canary.ts";
 export type { MeanSpec } from "./mean/mean.ts";
-export { defaultScheme, isJoint, MODES, SCHEMES, STATISTICS } from "./names.ts";
+export { defaultScheme, isJoint, MODES, SCHEMES } from "./names.ts";
 export type { OccurrenceSpec } from "./occurrence/occurrence.ts";
 export type { Charges, Settings } from "./question.ts";
 export type { Recorder } from "./recorder.ts";
@@ -24,5 +24,5 @@ export {
   type ServerSide,
   type StatisticBytes,
 } from "./statistic.ts";
-export { entryOf, STATISTIC_TABLE } from "./table.ts";
+export { entryOf, STATISTIC_TABLE, STATISTICS, schemesOf, twoServerRunOf } from "./table.ts";
 export { DEFAULT_HIDES, MOST_TICKS } from "./writes.ts";

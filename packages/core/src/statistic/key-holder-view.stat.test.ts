@@ -68,29 +68,55 @@ function noiseOf({ plan }: Subject, report: Uint8Array): Float64Array {
   });
 }
 
-/** A report after this many events and writes; `meddle` alters what is stored before it is sealed. */
+/**
+ * What a device does: a write that ends its tick, one that does not, or an end of the program, which goes on from what
+ * it stored last, in the tick of the last write or in a later one.
+ */
+type Step = "tick" | "hide" | "resume" | "resume later";
+
+const TICKS_ONLY: readonly Step[] = Array.from({ length: TICKS }, () => "tick");
+
+/** A report after these steps; `meddle` alters what is stored before it is sealed. */
 function reportAfter(
   { device, server }: Subject,
   {
     events,
-    writes = TICKS,
+    steps = TICKS_ONLY,
     meddle = (stored) => stored,
     random = platform,
   }: {
+    /** There is one before each of the first so many steps. */
     events: number;
-    writes?: number;
+    steps?: readonly Step[];
     meddle?: (stored: Uint8Array) => Uint8Array;
     random?: Randomness;
   },
 ): Uint8Array {
-  const recorder = device.start(server.issueKey(master, context), random);
-  let stored: Uint8Array | undefined;
-  for (let write = 0; write < writes; write++) {
-    if (write < events) recorder.record();
-    stored = recorder.write();
+  const key = server.issueKey(master, context);
+  let recorder = device.start(key, random);
+  let stored = new Uint8Array();
+  for (const [i, step] of steps.entries()) {
+    if (i < events) recorder.record();
+    if (step === "tick" || step === "hide") {
+      const written = recorder.write({ endsTick: step === "tick" });
+      if (!written) throw new Error(`no write is left for step ${i} of ${steps}`);
+      stored = new Uint8Array(written);
+    } else recorder = device.resume(key, stored, step === "resume", random);
   }
-  return recorder.seal(meddle(stored as Uint8Array));
+  return recorder.seal(meddle(stored));
 }
+
+const isWrite = (step: Step): boolean => step === "tick" || step === "hide";
+
+/** Of a window with as many hides as ticks. */
+const MIXES: readonly (readonly Step[])[] = [
+  ["hide"],
+  ["hide", "resume"],
+  ["hide", "resume later", "tick"],
+  ["hide", "resume", "hide", "resume", "tick", "tick"],
+  ["tick", "resume later", "hide", "resume", "resume", "tick"],
+  ["tick", "hide", "resume", "hide", "resume later", "tick", "resume later"],
+];
 
 /** Mean square of the noise over many reports of one device key. */
 function noisePower(subject: Subject, options: Parameters<typeof reportAfter>[1]): number {
@@ -112,7 +138,26 @@ describe("the noise's power is the same whatever happened", () => {
   for (const subject of SUBJECTS) {
     it(`${subject.name}: no events, events in every tick, writes missing or added`, () => {
       const reference = noisePower(subject, { events: 0 });
-      for (const options of [{ events: 1 }, { events: 2 }, { events: 1, writes: 1 }, { events: 2, writes: WRITES }]) {
+      const ticks = (count: number): Step[] => Array.from({ length: count }, () => "tick");
+      const others = [
+        { events: 1 },
+        { events: 2 },
+        { events: 1, steps: ticks(1) },
+        { events: 2, steps: ticks(WRITES) },
+      ];
+      for (const options of others) {
+        expect(Math.abs(noisePower(subject, options) / reference - 1)).toBeLessThan(LIMIT);
+      }
+    });
+
+    it(`${subject.name}: programs that hide, end and go on, with events before each step or none`, () => {
+      const reference = noisePower(subject, { events: 0 });
+      const [short = [], long = []] = [MIXES.at(0), MIXES.at(-1)];
+      for (const options of [
+        { events: 1, steps: short },
+        { events: 0, steps: long },
+        { events: 9, steps: long },
+      ]) {
         expect(Math.abs(noisePower(subject, options) / reference - 1)).toBeLessThan(LIMIT);
       }
     });
@@ -157,15 +202,32 @@ describe("the number of fresh encryptions is the same on every path", () => {
     };
   }
 
+  const decoysOf = ({ name }: Subject): number => (name === "histogram, kary" ? 2 * WRITES : 0);
+
   for (const subject of SUBJECTS) {
+    it.each(MIXES.map((steps) => [steps.join(", "), steps] as const))(
+      `${subject.name}: a report holds ${2 * WRITES + 1} after %s`,
+      (_, steps) => {
+        const sessions = 1 + steps.filter((step) => !isWrite(step)).length;
+        for (const events of [0, 1, 2, steps.length]) {
+          for (let repetition = 0; repetition < 4; repetition++) {
+            const { random, encryptions } = counting(subject.plan.choice.parameters.dimension);
+            reportAfter(subject, { events, steps, random });
+            // What a session encrypts after its last write, or on opening if it makes none, is in memory only.
+            expect(encryptions() - sessions - decoysOf(subject)).toBe(2 * WRITES + 1);
+          }
+        }
+      },
+    );
+
     it(`${subject.name}: 2w are stored after w writes, and a report holds ${2 * WRITES + 1}`, () => {
-      const decoy = subject.name === "histogram, kary" ? 2 * WRITES : 0;
+      const decoy = decoysOf(subject);
       for (let writes = 1; writes <= WRITES; writes++) {
         for (const events of [0, 1, 2]) {
           // The decoy is prepared every time, used or not: sixteen repetitions see both.
           for (let repetition = 0; repetition < 16; repetition++) {
             const { random, encryptions } = counting(subject.plan.choice.parameters.dimension);
-            reportAfter(subject, { events, writes, random });
+            reportAfter(subject, { events, steps: Array.from({ length: writes }, () => "tick"), random });
             // One at the start, two a write, of which the last is in memory only; the rest are sealed in.
             const inStored = 2 * writes;
             const inSeal = 2 * (WRITES - writes) + 1;

@@ -1,7 +1,8 @@
 import type { SchemeName, StatisticName } from "./spec.ts";
 
-/** The words that a task may use. They are in a file without imports of code, because every device loads them. */
-export const STATISTICS: readonly StatisticName[] = ["occurrence", "histogram", "mean"];
+// Words that a task may use. They are in a file without imports of code, because every device loads them. A device knows
+// the statistics from the lists of its halves, a server from `table.ts`.
+
 /** The schemes, in the order of their statistics in messages. */
 export const SCHEMES: readonly SchemeName[] = ["lattice", "elgamal"];
 /** How many servers count. */

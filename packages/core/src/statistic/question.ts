@@ -9,7 +9,7 @@ import {
   THOROUGH,
 } from "../privacy/index.ts";
 import type { HistogramMechanismName } from "./histogram/histogram.ts";
-import type { StatisticName, StatisticSpec } from "./spec.ts";
+import type { AnyShape, StatisticName, StatisticSpec } from "./spec.ts";
 
 /**
  * The given: a guarantee of the release, or of each device's answer, or the noise; the others are computed at this
@@ -22,7 +22,7 @@ export type Goal = { readonly delta: number } & (
 );
 
 /** Everything but the noise that a statistic can be set up with; each statistic reads what is its own. */
-export interface Settings {
+export interface Settings extends AnyShape {
   readonly ticks: number;
   /** Of the window's writes; 1,000 if absent. */
   readonly hides?: number | undefined;

@@ -48,8 +48,8 @@ function live(recorder: Recorder, withEvents: boolean): Uint8Array[] {
  * encoding does so with every second bucket at any ε, but not with all of 30.
  */
 function withFewDecoys(spec: StatisticSpec): StatisticSpec {
-  if (spec.statistic === "mean") return spec;
   if (spec.statistic === "occurrence") return { ...spec, localEpsilons: spec.localEpsilons.map(() => 8) };
+  if (spec.statistic !== "histogram") return spec;
   const edges = spec.mechanism === "unary" ? Array.from({ length: 30 }, (_, edge) => edge) : spec.edges;
   return { ...spec, localEpsilon: 8, edges };
 }

@@ -1,6 +1,4 @@
-import type { HistogramTypes } from "./histogram/histogram.ts";
-import type { MeanTypes } from "./mean/mean.ts";
-import type { OccurrenceTypes } from "./occurrence/occurrence.ts";
+import type { StatisticTypes } from "./table.ts";
 
 /** What a state on a device is encrypted with. */
 export type SchemeName = "lattice" | "elgamal";
@@ -15,22 +13,42 @@ export interface NamedMetric {
   readonly scheme?: SchemeName | undefined;
 }
 
-/**
- * The types of every statistic, by its name: of its `metric` in a task, of what a device runs for it with `oneServer`
- * and with `twoServers`, of the `shape` that its answers depend on, and of its `output` (`Output` of `entry.ts`). The
- * unions below follow from this list.
- */
-export interface StatisticTypes {
-  readonly occurrence: OccurrenceTypes;
-  readonly histogram: HistogramTypes;
-  readonly mean: MeanTypes;
+/** What a statistic states about its types. `StatisticTypes` of `table.ts` has those of all; the unions below follow. */
+export interface Types {
+  /** A metric in a task. */
+  readonly metric: NamedMetric;
+  /** The schemes on which it runs with one server. */
+  readonly schemes: SchemeName;
+  /** What a device runs with one server. */
+  readonly oneServer: object;
+  /** What a device runs with two servers; `never` if it runs with one server only. */
+  readonly twoServers: object;
+  /** What its answers depend on; its fields are optional, because plans have those of all statistics side by side. */
+  readonly shape: object;
+  /** `Output` of `entry.ts`. */
+  readonly output: string;
 }
 
 /** The name of a statistic, as a task states it. */
 export type StatisticName = keyof StatisticTypes;
 
+/** The names of the statistics that run on a scheme with one server. */
+export type StatisticOn<Scheme extends SchemeName> = {
+  [Name in StatisticName]: Scheme extends StatisticTypes[Name]["schemes"] ? Name : never;
+}[StatisticName];
+
+/** The names of the statistics that run with two servers. */
+export type TwoServerStatisticName = TwoServerSpec["statistic"];
+
 /** A question to the devices of a fleet, as a task states it. */
 export type Metric = StatisticTypes[StatisticName]["metric"];
+
+/** The fields of the shapes of all statistics, each of them optional: every statistic reads its own. */
+export type AnyShape = Intersection<StatisticTypes[StatisticName]["shape"]>;
+
+type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
 
 /** What a device runs for a task of one server. */
 export type StatisticSpec = StatisticTypes[StatisticName]["oneServer"];

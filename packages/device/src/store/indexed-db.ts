@@ -49,7 +49,8 @@ export function indexedDbStore(name: string): Store & { readonly tabs: ClosableT
    * else.
    */
   const withdrawals = new BroadcastChannel(consent);
-  const tabs = tabsOf(scope);
+  // Earlier versions of the SDK use another protocol, on a channel that is named by the scope alone.
+  const tabs = tabsOf(`${scope} tabs`);
   const { perform, close } = createDatabase();
   /** Both undefined until somebody looked. */
   let looking: Promise<unknown> | undefined;

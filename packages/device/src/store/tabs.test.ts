@@ -83,18 +83,32 @@ it("a writer that begins to listen amid the events of a tab misses none of them"
   await eventually(writer(late), ["a 1", "b 1"]);
 });
 
-it("an event that comes twice is folded in once and acknowledged twice", async () => {
+it("a writer folds in and acknowledges what bears its address, and answers everything else with its address", async () => {
   const name = randomUUID();
   const heard = listen(name);
   const got = writer(tab(name));
   const sender = new BroadcastChannel(name);
   open.push(sender);
-  for (let i = 0; i < 2; i++) sender.postMessage(["sender", 0, 0, "a", 1]);
-  const acknowledged = ["sender", 1];
-  const event = ["sender", 0, 0, "a", 1];
-  await vi.waitFor(() => expect(heard).toHaveLength(5), PATIENT);
-  expect(heard.toSorted((a, b) => a.length - b.length)).toEqual([[], acknowledged, acknowledged, event, event]);
+  await vi.waitFor(() => expect(heard).toHaveLength(1), PATIENT);
+  const [greeting] = heard.splice(0);
+  const address = greeting?.[0];
+  for (const to of [undefined, "another", address]) sender.postMessage([to, `to ${to}`, "a", 1]);
+  await vi.waitFor(() => expect(heard).toHaveLength(6), PATIENT);
+  expect(heard.filter((message) => message.length === 2)).toEqual([greeting, greeting]);
+  expect(heard.filter((message) => typeof message === "string")).toEqual([`to ${address}`]);
   expect(got).toEqual(["a 1"]);
+});
+
+it("ids and addresses are random: no message shows how many came before", async () => {
+  const name = randomUUID();
+  const heard = listen(name);
+  const [waiting, writing] = [tab(name), tab(name)];
+  const got = writer(writing);
+  for (let i = 0; i < 20; i++) waiting.forward("a", 1);
+  await vi.waitFor(() => expect(got).toHaveLength(20), PATIENT);
+  const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+  const parts = heard.flatMap((message) => (typeof message === "string" ? [message] : message));
+  expect(parts.filter((part) => part !== undefined && part !== "a" && part !== 1 && !UUID.test(`${part}`))).toEqual([]);
 });
 
 it("a writer that stopped, or whose page is closing, leaves what comes for the next", async () => {

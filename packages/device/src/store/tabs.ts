@@ -2,15 +2,13 @@ import type { Counting } from "../writer/state.ts";
 import type { Tabs } from "./store.ts";
 
 /**
- * An event, with its number and that of the oldest event its sender keeps; or: all events of a sender below a number
- * are folded in; or: there is a new writer; or: the writer counts in this window; or: one that waits asks whether it
- * does.
+ * An event under a random id, for the writer with this address; or: the event with this id is folded in; or: the writer
+ * has this address, and counts in this window; or: one that waits asks who writes.
  */
 type Message =
-  | readonly [sender: string, number: number, oldest: number, name: string, times: number]
-  | readonly [sender: string, below: number]
-  | readonly []
-  | Counting
+  | readonly [to: string | undefined, id: string, name: string, times: number]
+  | string
+  | readonly [writer: string, counting: Counting | undefined]
   | 0;
 
 /** The same, for the store that made it. */
@@ -18,79 +16,98 @@ export interface ClosableTabs extends Tabs {
   close(): void;
 }
 
+/** An event that no writer has acknowledged, and the addresses that it was sent to. */
+interface Kept {
+  readonly event: readonly [name: string, times: number];
+  readonly to: Set<string | undefined>;
+}
+
 /**
- * Hands events from the tabs that wait to the one that writes. A tab numbers what it sends and keeps it in memory until
- * a writer has folded it in; a new writer asks for all that is kept. A writer takes the events of a tab in their order,
- * each once, whatever it missed before it listened.
+ * Hands events from the tabs that wait to the one that writes. A writer has a random address, a new one each time that
+ * it begins to take events, and announces it. A tab sends each event at most once to each address, and keeps it in
+ * memory, in clear, until a writer acknowledges it; a new address gets all that is kept. A writer folds in what bears
+ * its address and acknowledges it in the same turn. It answers everything else with its address. So nobody needs a
+ * history: once an event is acknowledged, neither tab holds anything that depends on it, not even a number.
  *
- * Events are lost if their tab closes while there is no writer, or if the writer that took them crashes before it
- * saves.
+ * What can happen:
+ * - A writer ends, or its page is left, before it takes an event: the next writer gets it. If the tab that sent it
+ *   closes before that, the event is lost.
+ * - A writer takes an event and crashes before it saves: the event is lost, as are the writer's own.
+ * - A writer takes an event, saves and ends, and the sender learns of the next writer before it gets the
+ *   acknowledgement, or is that writer: the event is counted twice. For that, a later message or the lock must overtake
+ *   the acknowledgement, which another tab sent earlier. If messages and locks keep their order, every event that is
+ *   not lost is counted once. Where they do not, no protocol helps: the writer may be gone, and its sender can only
+ *   choose between counting twice and losing.
  */
 export function tabsOf(channelName: string): ClosableTabs {
   const channel = new BroadcastChannel(channelName);
   const life = new AbortController();
-  const self = crypto.randomUUID();
-  const kept: (readonly [name: string, times: number])[] = [];
-  let oldest = 0;
-  /** By sender, the number that comes next. */
-  const next = new Map<string, number>();
+  /** By id. */
+  const kept = new Map<string, Kept>();
+  /** The address that events are sent to. */
+  let writer: string | undefined;
+  /** Of the writer, while it takes events. */
+  let own: string | undefined;
   let fold: ((name: string, times: number) => void) | undefined;
-  let isHidden = false;
-  /** Of the writer. */
   let counting: Counting | undefined;
   /** Of one that waits. */
   let hear: ((counting: Counting) => void) | undefined;
 
   const post = (message: Message) => channel.postMessage(message);
-  const postKept = (from: number) =>
-    kept.slice(from).forEach(([name, times], i) => {
-      post([self, oldest + from + i, oldest, name, times]);
-    });
+  const send = ({ event, to }: Kept, id: string) => {
+    if (!to.has(writer)) post([writer, id, ...event]);
+    to.add(writer);
+  };
+  const greet = () => own && post([own, counting]);
+  const take = () => {
+    own = fold && crypto.randomUUID();
+    greet();
+  };
 
   channel.onmessage = ({ data }) => {
-    if (data === 0) return fold && counting && post(counting);
-    if (data.until) return hear?.(data);
-    const [sender, number, oldestKept, name, times] = data;
-    if (!fold) {
-      if (!sender) postKept(0);
-      if (sender === self) while (oldest < number && kept.shift()) oldest++;
-    } else if (name !== undefined && !isHidden) {
-      let expected = Math.max(next.get(sender) ?? 0, oldestKept);
-      // A later one follows events that were sent before this writer listened: they come again, and it after them.
-      if (number === expected) {
-        fold(name, times);
-        next.set(sender, ++expected);
-      }
-      post([sender, expected]);
+    const [address, what, name, times] = data || [];
+    if (typeof data === "string") kept.delete(data);
+    else if (!data || name !== undefined) {
+      if (address && address === own) {
+        fold?.(name, times);
+        post(what);
+      } else greet();
+    } else {
+      writer = address;
+      kept.forEach(send);
+      if (what) hear?.(what);
     }
   };
   // A page that closes runs on for a moment after it has saved: what comes then is left for the next writer.
-  const onPage = ({ type }: { readonly type: string }) => {
-    isHidden = type === "pagehide";
-    if (!isHidden && fold) post([]);
-  };
-  for (const type of ["pagehide", "pageshow"]) addEventListener(type, onPage, life);
+  addEventListener(
+    "pagehide",
+    () => {
+      own = undefined;
+    },
+    life,
+  );
+  addEventListener("pageshow", take, life);
 
-  const takeKept = () => {
-    oldest += kept.length;
-    return kept.splice(0);
-  };
   const stop = () => {
-    takeKept();
-    fold = counting = undefined;
+    kept.clear();
+    fold = own = counting = undefined;
   };
   return {
     forward(name, times) {
-      postKept(kept.push([name, times]) - 1);
+      const id = crypto.randomUUID();
+      const entry: Kept = { event: [name, times], to: new Set() };
+      kept.set(id, entry);
+      send(entry, id);
     },
     receive(onEvent) {
-      for (const event of takeKept()) onEvent(...event);
+      for (const { event } of kept.values()) onEvent(...event);
+      kept.clear();
       fold = onEvent;
-      post([]);
+      take();
     },
     announce(now) {
       counting = now;
-      post(now);
+      greet();
     },
     listen(onCounting) {
       hear = onCounting;

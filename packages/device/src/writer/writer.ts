@@ -121,7 +121,9 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
 function recordEvent(state: WriterState, name: string, times: number): void {
   const window = countingWindow(state);
   const known = window?.known ?? state.known;
-  if (known && partOf(known, name) < 0) {
+  if (!(Number.isInteger(times) && times >= 0)) {
+    reportEvent(state, "bad-encoding", `times must be a non-negative integer, got ${times}`);
+  } else if (known && partOf(known, name) < 0) {
     reportEvent(state, "unknown-metric", `there is no metric ${JSON.stringify(name)} in ${state.task}`);
   } else if (!window && state.moments) {
     reportEvent(state, "events-dropped", "no window counts: events are dropped until the service is reached");

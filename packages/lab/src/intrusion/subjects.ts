@@ -3,10 +3,13 @@ import {
   entryOf,
   isJoint,
   limitsEvents,
+  SCHEMES,
   type SchemeName,
   type Settings,
   STATISTICS,
   type StatisticName,
+  schemesOf,
+  twoServerRunOf,
 } from "@lethe/core/statistic";
 import type { TwoServerSpec } from "@lethe/core/two-server";
 import { bytesFrom } from "../randomness/bytes-from.ts";
@@ -20,11 +23,16 @@ export interface Subject {
   readonly mode: "one-server" | "two-server";
 }
 
-/** Every statistic with every scheme, and with two servers. */
+/** Every statistic with every scheme that it runs on, and with two servers if it runs there. */
 export const SUBJECTS: readonly Subject[] = [
-  ...STATISTICS.map((statistic): Subject => ({ statistic, scheme: "lattice", mode: "one-server" })),
-  ...STATISTICS.map((statistic): Subject => ({ statistic, scheme: "elgamal", mode: "one-server" })),
-  ...STATISTICS.map((statistic): Subject => ({ statistic, scheme: "elgamal", mode: "two-server" })),
+  ...SCHEMES.flatMap((scheme) =>
+    STATISTICS.filter((statistic) => schemesOf(statistic).includes(scheme)).map(
+      (statistic): Subject => ({ statistic, scheme, mode: "one-server" }),
+    ),
+  ),
+  ...STATISTICS.filter((statistic) => entryOf(statistic).run.twoServers).map(
+    (statistic): Subject => ({ statistic, scheme: "elgamal", mode: "two-server" }),
+  ),
 ];
 
 /** How devices are played against on a scheme. */
@@ -75,7 +83,7 @@ function serversOf(
   const spec = run.specOf(settings, { localEpsilon: 1, sigma: SIGMA });
   if (mode === "one-server") return oneServer(scheme, spec, random);
   if (isJoint(statistic)) return twoServers({ ...spec, noise: "device" } as TwoServerSpec, random);
-  return twoServers(run.serverNoiseSpecOf(settings, SIGMA), random);
+  return twoServers(twoServerRunOf(statistic).serverNoiseSpecOf(settings, SIGMA), random);
 }
 
 /** What ends a segment: the tick, a moment at which a session writes, or a page that is hidden and opened again. */

@@ -20,6 +20,7 @@ import {
   type SchemeName,
   type StatisticBytes,
   type StatisticSpec,
+  twoServerRunOf,
 } from "@lethe/core/statistic";
 import type { NoiseSource, TwoServerSpec } from "@lethe/core/two-server";
 import { addUp } from "../arithmetic/add-up.ts";
@@ -125,13 +126,13 @@ function settingsOf(options: SimulationOptions): SimulationOptions {
 
 function twoServerSpecOf(options: SimulationOptions): TwoServerSpec {
   const { statistic, localEpsilon } = options;
-  const { run, plan } = entryOf(statistic);
-  const noise = options.noise ?? run.twoServerNoise[0];
-  if (!run.twoServerNoise.includes(noise)) {
-    throw new RangeError(`a ${statistic} of two servers has its noise at the ${run.twoServerNoise.join(" or ")}`);
+  const run = twoServerRunOf(statistic);
+  const noise = options.noise ?? run.noise[0];
+  if (!run.noise.includes(noise)) {
+    throw new RangeError(`a ${statistic} of two servers has its noise at the ${run.noise.join(" or ")}`);
   }
   if (noise === "device") return { ...specOf(options), noise } as TwoServerSpec;
-  const sigma = options.sigma ?? serverNoiseSigma(plan.exposure(options), localEpsilon, MEAN_DELTA);
+  const sigma = options.sigma ?? serverNoiseSigma(run.exposure(options), localEpsilon, MEAN_DELTA);
   return run.serverNoiseSpecOf(settingsOf(options), sigma);
 }
 

@@ -5,12 +5,12 @@
  */
 import { serverNoiseSigma } from "@lethe/core/privacy";
 import {
-  entryOf,
   type HistogramMechanismName,
   MEAN_DELTA,
   type SchemeName,
   type StatisticName,
   type StatisticSpec,
+  twoServerRunOf,
 } from "@lethe/core/statistic";
 import type { TwoServerSpec } from "@lethe/core/two-server";
 
@@ -90,7 +90,7 @@ function twoServerCases(times: (windows: number) => number): UtilityCase[] {
     metrics,
   });
   const sigma = (statistic: StatisticName): number =>
-    serverNoiseSigma(entryOf(statistic).plan.exposure({ limit: LIMIT }), LOCAL_EPSILON, MEAN_DELTA);
+    serverNoiseSigma(twoServerRunOf(statistic).exposure({ limit: LIMIT }), LOCAL_EPSILON, MEAN_DELTA);
   const noise = "servers" as const;
   const sigmas = new Array<number>(20).fill(sigma("occurrence"));
   return [

@@ -45,6 +45,7 @@ const TOLD: readonly Metric[] = [
   { ...HISTOGRAM, mechanism: "unary" },
   MEAN,
 ];
+const TOLD_TO_TWO = TOLD.filter(({ statistic }) => entryOf(statistic).run.twoServers);
 const COUNTED: readonly Metric[] = [
   { name: "failed", statistic: "occurrence", noise: "servers", sigma: 4 },
   { name: "opened", statistic: "histogram", noise: "servers", edges: [0, 1], sigma: 4 },
@@ -62,7 +63,7 @@ const TASKS: Readonly<Record<string, Task>> = {
       { ...MEAN, scheme: "lattice", eventsPerTick: 1 },
     ],
   },
-  "of two servers": { ...TWO, metrics: [...TOLD, ...COUNTED] },
+  "of two servers": { ...TWO, metrics: [...TOLD_TO_TWO, ...COUNTED] },
 };
 
 const KEYS = [1, 2].map((byte) => encodeOperatorKey(new Uint8Array(32).fill(byte))) as [string, string];

@@ -60,8 +60,9 @@ export function startKeyHolder(
   const { database, tasks, log, clock, metrics } = common;
   const { development = false, role, peer } = options;
   const { leaseSeconds = LEASE_SECONDS } = internals;
-  const threads = startThreads(options.threads ?? Math.max(1, availableParallelism() - 1));
   const helper = role === "leader" ? helperOf(peer, clock.now) : undefined;
+  // After everything that may throw: nobody else would end the threads.
+  const threads = startThreads(options.threads ?? Math.max(1, availableParallelism() - 1));
   const parts: RoundParts = {
     ...{ database, tasks, keyFile, threads, log, leaseSeconds, helper },
     now: clock.now,

@@ -1,3 +1,4 @@
+import { CATEGORIES } from "../../privacy/index.ts";
 import type { StatisticEntry } from "../entry.ts";
 import { writesIn } from "../writes.ts";
 import { elgamalHistogram } from "./elgamal.ts";
@@ -16,17 +17,20 @@ export const histogram: StatisticEntry<"histogram"> = {
   task: histogramInTasks,
   run: {
     oneServer: { lattice: rotationHistogram, elgamal: elgamalHistogram },
-    twoServers: twoServerHistogram,
-    twoServerNoise: ["device", "servers"],
     specOf: (settings, { localEpsilon }) => histogramSpecOf(settings, localEpsilon),
-    serverNoiseSpecOf: (settings, sigma) => ({
-      statistic: "histogram",
-      noise: "servers",
-      ...writesIn(settings),
-      edges: settings.edges,
-      sigma,
-    }),
-    sigmasOf: ({ edges, sigma }) => edges.map(() => sigma),
+    twoServers: {
+      create: twoServerHistogram,
+      noise: ["device", "servers"],
+      serverNoiseSpecOf: (settings, sigma) => ({
+        statistic: "histogram",
+        noise: "servers",
+        ...writesIn(settings),
+        edges: settings.edges,
+        sigma,
+      }),
+      sigmasOf: ({ edges, sigma }) => edges.map(() => sigma),
+      exposure: () => CATEGORIES,
+    },
   },
   plan: histogramPlanning,
   answers: {

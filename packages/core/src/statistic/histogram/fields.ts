@@ -49,9 +49,9 @@ export const histogramInTasks: TaskPart<"histogram"> = {
     else requireHistogramEpsilon(metric.localEpsilon, metric.mechanism);
   },
   questionOf: (metric, delta) => {
-    const shape = { edges: metric.edges, limit: 1 };
-    if (metric.noise) return { goal: { sigma: metric.sigma, delta }, ...shape };
+    const { edges: begins } = metric;
+    if (metric.noise) return { goal: { sigma: metric.sigma, delta }, edges: begins };
     const { localEpsilon, mechanism } = metric;
-    return { goal: { localEpsilon, delta }, ...shape, ...(mechanism && { mechanism }) };
+    return { goal: { localEpsilon, delta }, edges: begins, ...(mechanism && { mechanism }) };
   },
 };

@@ -10,7 +10,7 @@ import { createKaryResponse, type KaryResponse } from "../../privacy/kary-respon
 import { createRandomizedResponse, type RandomizedResponse } from "../../privacy/randomized-response.ts";
 import { createUnaryEncoding, type UnaryEncoding } from "../../privacy/unary-encoding.ts";
 import { type CountSpec, checkCounts } from "../room.ts";
-import type { NamedMetric } from "../spec.ts";
+import type { NamedMetric, Types } from "../spec.ts";
 import type { ServerEstimates } from "../statistic.ts";
 
 /** How a device noises its bucket. */
@@ -66,9 +66,10 @@ export interface CountedHistogramMetric extends NamedMetric {
 
 type Named = { readonly statistic: "histogram" };
 
-/** The types of this statistic, for the list in `spec.ts`. */
-export interface HistogramTypes {
+/** The types of this statistic, for the list in `table.ts`. */
+export interface HistogramTypes extends Types {
   readonly metric: HistogramMetric | CountedHistogramMetric;
+  readonly schemes: "lattice" | "elgamal";
   readonly oneServer: Named & HistogramSpec;
   readonly twoServers: (Named & HistogramSpec & { readonly noise: "device" }) | (Named & CountedHistogramSpec);
   readonly shape: { readonly edges?: readonly number[] };

@@ -1,5 +1,5 @@
 import { bucketErrors, informationTheoreticError } from "../../estimate/index.ts";
-import { type Answers, aggregateCharge, CATEGORIES, hijackedCharge, pureCharge } from "../../privacy/index.ts";
+import { type Answers, aggregateCharge, hijackedCharge, pureCharge } from "../../privacy/index.ts";
 import type { PlanningPart } from "../entry.ts";
 import {
   type Guarantees,
@@ -76,6 +76,5 @@ export const histogramPlanning: PlanningPart<"histogram"> = {
       hijacked: (times, patience) => hijackedCharge(reporting - 1, localEpsilon, answers, times, patience),
     };
   },
-  exposure: () => CATEGORIES,
   rangeOf: ({ devices }) => devices,
 };

@@ -4,7 +4,7 @@ import type { Randomness } from "../../randomness/index.ts";
 import { createSharedBits } from "../../sharing/shared-bit.ts";
 import { paperDevice } from "../paper/ciphertext-vector.ts";
 import { serverNoised } from "../server-noise.ts";
-import type { StatisticTypes } from "../spec.ts";
+import type { StatisticTypes } from "../table.ts";
 import type { DeviceInContext, TwoServerParts } from "../two-server.ts";
 import { drawHistogramResponses, respondHistogram } from "./answer.ts";
 import { bucketLines } from "./bucket-lines.ts";

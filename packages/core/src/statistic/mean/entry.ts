@@ -1,4 +1,4 @@
-import { sigmaFor } from "../../privacy/index.ts";
+import { sigmaFor, sumUpTo } from "../../privacy/index.ts";
 import type { StatisticEntry } from "../entry.ts";
 import { MEAN_DELTA } from "../statistic.ts";
 import { writesIn } from "../writes.ts";
@@ -16,18 +16,21 @@ export const mean: StatisticEntry<"mean"> = {
   task: meanInTasks,
   run: {
     oneServer: { lattice: rotationMean, elgamal: elgamalMean },
-    twoServers: twoServerMean,
-    twoServerNoise: ["servers"],
     specOf: (settings, { localEpsilon, sigma = sigmaFor(localEpsilon, MEAN_DELTA, settings.limit) }) =>
       meanSpecOf(settings, sigma),
-    serverNoiseSpecOf: (settings, sigma) => ({
-      statistic: "mean",
-      noise: "servers",
-      ...writesIn(settings),
-      limit: settings.limit,
-      sigma,
-    }),
-    sigmasOf: ({ sigma }) => [sigma],
+    twoServers: {
+      create: twoServerMean,
+      noise: ["servers"],
+      serverNoiseSpecOf: (settings, sigma) => ({
+        statistic: "mean",
+        noise: "servers",
+        ...writesIn(settings),
+        limit: settings.limit,
+        sigma,
+      }),
+      sigmasOf: ({ sigma }) => [sigma],
+      exposure: ({ limit = 1 }) => sumUpTo(limit),
+    },
   },
   plan: meanPlanning,
   answers: {

@@ -19,5 +19,5 @@ export const meanInTasks: TaskPart<"mean"> = {
     if (isLimited) roomOf({ eventsPerTick: most, ticks });
     checkMean({ limit, sigma, eventsPerTick: most, ticks });
   },
-  questionOf: ({ sigma, limit }, delta) => ({ goal: { sigma, delta }, edges: [], limit }),
+  questionOf: ({ sigma, limit }, delta) => ({ goal: { sigma, delta }, limit }),
 };

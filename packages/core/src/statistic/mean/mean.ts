@@ -11,7 +11,7 @@ import {
 } from "../../privacy/discrete-gaussian.ts";
 import type { Randomness } from "../../randomness/index.ts";
 import { type CountSpec, checkCounts } from "../room.ts";
-import type { NamedMetric } from "../spec.ts";
+import type { NamedMetric, Types } from "../spec.ts";
 import { MEAN_DELTA, type ServerEstimates } from "../statistic.ts";
 import { MOST_TICKS } from "../writes.ts";
 
@@ -46,9 +46,10 @@ export interface MeanMetric extends NamedMetric {
 
 type Named = { readonly statistic: "mean" };
 
-/** The types of this statistic, for the list in `spec.ts`. With two servers its noise is always the servers'. */
-export interface MeanTypes {
+/** The types of this statistic, for the list in `table.ts`. With two servers its noise is always the servers'. */
+export interface MeanTypes extends Types {
   readonly metric: MeanMetric;
+  readonly schemes: "lattice" | "elgamal";
   readonly oneServer: Named & MeanSpec;
   readonly twoServers: Named & CountedMeanSpec;
   readonly shape: { readonly limit?: number };

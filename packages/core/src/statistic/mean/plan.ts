@@ -15,7 +15,6 @@ import {
   hijackedMeanCharge,
   isSummedExactly,
   sigmaFor,
-  sumUpTo,
 } from "../../privacy/index.ts";
 import type { PlanningPart } from "../entry.ts";
 import type { MetricPlan, Question, Settings } from "../question.ts";
@@ -96,6 +95,5 @@ export const meanPlanning: PlanningPart<"mean"> = {
     release: (times) => meanCharge(spec, reporting, times),
     hijacked: (times) => hijackedMeanCharge(hijackedSum(spec, reporting), times),
   }),
-  exposure: ({ limit = 1 }) => sumUpTo(limit),
   rangeOf: ({ limit }) => limit,
 };

@@ -2,7 +2,7 @@ import { sumUpTo } from "../../privacy/accounting/server-noise.ts";
 import { createSharedBits } from "../../sharing/shared-bit.ts";
 import { type PaperAlgorithm, paperDevice } from "../paper/ciphertext-vector.ts";
 import { serverNoised } from "../server-noise.ts";
-import type { StatisticTypes } from "../spec.ts";
+import type { StatisticTypes } from "../table.ts";
 import type { DeviceInContext, TwoServerParts } from "../two-server.ts";
 import { checkMean, consistentMeans } from "./mean.ts";
 

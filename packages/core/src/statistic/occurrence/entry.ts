@@ -1,3 +1,4 @@
+import { COUNT } from "../../privacy/index.ts";
 import type { StatisticEntry } from "../entry.ts";
 import { writesIn } from "../writes.ts";
 import { elgamalOccurrence } from "./elgamal.ts";
@@ -15,20 +16,23 @@ export const occurrence: StatisticEntry<"occurrence"> = {
   task: occurrenceInTasks,
   run: {
     oneServer: { lattice: ledgerStatistic, elgamal: elgamalOccurrence },
-    twoServers: twoServerOccurrence,
-    twoServerNoise: ["device", "servers"],
     specOf: (settings, { localEpsilon }) => ({
       statistic: "occurrence",
       ...writesIn(settings),
       localEpsilons: new Array<number>(settings.metrics ?? 1).fill(localEpsilon),
     }),
-    serverNoiseSpecOf: (settings, sigma) => ({
-      statistic: "occurrence",
-      noise: "servers",
-      ...writesIn(settings),
-      sigmas: new Array<number>(settings.metrics ?? 1).fill(sigma),
-    }),
-    sigmasOf: ({ sigmas }) => sigmas,
+    twoServers: {
+      create: twoServerOccurrence,
+      noise: ["device", "servers"],
+      serverNoiseSpecOf: (settings, sigma) => ({
+        statistic: "occurrence",
+        noise: "servers",
+        ...writesIn(settings),
+        sigmas: new Array<number>(settings.metrics ?? 1).fill(sigma),
+      }),
+      sigmasOf: ({ sigmas }) => sigmas,
+      exposure: () => COUNT,
+    },
   },
   plan: occurrencePlanning,
   answers: {

@@ -28,8 +28,7 @@ export const occurrenceInTasks: TaskPart<"occurrence"> = {
     if (metric.noise) createDiscreteGaussian(metric.sigma);
     else requireEpsilon(metric.localEpsilon);
   },
-  questionOf: (metric, delta) => {
-    const goal = metric.noise ? { sigma: metric.sigma, delta } : { localEpsilon: metric.localEpsilon, delta };
-    return { goal, edges: [], limit: 1 };
-  },
+  questionOf: (metric, delta) => ({
+    goal: metric.noise ? { sigma: metric.sigma, delta } : { localEpsilon: metric.localEpsilon, delta },
+  }),
 };

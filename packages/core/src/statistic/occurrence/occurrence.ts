@@ -1,6 +1,6 @@
 import { clampTo, estimateFromResponses } from "../../estimate/index.ts";
 import type { RandomizedResponse } from "../../privacy/randomized-response.ts";
-import type { NamedMetric } from "../spec.ts";
+import type { NamedMetric, Types } from "../spec.ts";
 import type { ServerEstimates } from "../statistic.ts";
 import { checkWrites, type WritesSpec } from "../writes.ts";
 
@@ -34,9 +34,10 @@ export interface CountedOccurrenceMetric extends NamedMetric {
 
 type Named = { readonly statistic: "occurrence" };
 
-/** The types of this statistic, for the list in `spec.ts`. */
-export interface OccurrenceTypes {
+/** The types of this statistic, for the list in `table.ts`. */
+export interface OccurrenceTypes extends Types {
   readonly metric: OccurrenceMetric | CountedOccurrenceMetric;
+  readonly schemes: "lattice" | "elgamal";
   readonly oneServer: Named & OccurrenceSpec;
   readonly twoServers: (Named & OccurrenceSpec & { readonly noise: "device" }) | (Named & CountedOccurrenceSpec);
   readonly shape: object;

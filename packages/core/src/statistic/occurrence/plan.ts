@@ -1,6 +1,6 @@
 import { informationTheoreticError, responseError, Z95 } from "../../estimate/index.ts";
 import { requireEpsilon } from "../../privacy/epsilon.ts";
-import { aggregateCharge, COUNT, hijackedCharge, pureCharge } from "../../privacy/index.ts";
+import { aggregateCharge, hijackedCharge, pureCharge } from "../../privacy/index.ts";
 import type { PlanningPart } from "../entry.ts";
 import { guaranteesOf, hijackedEpsilonOf, type MetricPlan, type Question } from "../question.ts";
 import { writesIn } from "../writes.ts";
@@ -36,6 +36,5 @@ export const occurrencePlanning: PlanningPart<"occurrence"> = {
     release: (times) => aggregateCharge(reporting, localEpsilon, ANSWERS, times),
     hijacked: (times, patience) => hijackedCharge(reporting - 1, localEpsilon, ANSWERS, times, patience),
   }),
-  exposure: () => COUNT,
   rangeOf: ({ devices }) => devices,
 };
