@@ -1,10 +1,11 @@
 import { join, split } from "../src/bytes.ts";
 import { createElGamalCounter, encodeCompact, type LatticeCiphertext } from "../src/encryption/index.ts";
 import type { SmallPolynomial } from "../src/encryption/lattice/limbs.ts";
+import { createRotatingLattice } from "../src/encryption/lattice/rotating.ts";
 import type { Randomness } from "../src/randomness/index.ts";
 import { createSharedBits, sharingContext, type TaskWindow } from "../src/sharing/shared-bit.ts";
 import type { RotationHistogramPlan } from "../src/statistic/histogram/rotation.ts";
-import { deviceSchemeOf, type LatticePlan } from "../src/statistic/lattice/lattice-machine.ts";
+import type { LatticePlan } from "../src/statistic/lattice/lattice-machine.ts";
 import { elgamalForMean } from "../src/statistic/mean/elgamal.ts";
 import type { RotationMeanPlan } from "../src/statistic/mean/rotation.ts";
 import type { LedgerPlan } from "../src/statistic/occurrence/ledger.ts";
@@ -31,7 +32,7 @@ interface Change {
 
 /** The stored ciphertext, changed, with the canary and without any noise. Of a plan with one ciphertext. */
 export function forgeLattice(plan: LatticePlan, { factor, added }: Change): Forge {
-  const scheme = deviceSchemeOf(plan);
+  const scheme = createRotatingLattice(plan.choice.parameters, plan.choice.plaintextBits);
   const { parameters, format } = plan.choice;
   return (publicKey, stored, random) => {
     const state: LatticeCiphertext = scheme.decode(ciphertextsOf(stored));

@@ -1,4 +1,5 @@
 import { addCentredBinomial, addTernary, type Randomness } from "../../randomness/index.ts";
+import { addSummed, MOST_SUMMED } from "../../randomness/summed.ts";
 import {
   ciphertextBytes,
   decodeCiphertext,
@@ -7,7 +8,7 @@ import {
   trivialCiphertext,
 } from "./ciphertext.ts";
 import { decodePublicKey, type LatticePublicKey, publicKeyBytes } from "./keys.ts";
-import { addToCoefficient, type SmallPolynomial } from "./limbs.ts";
+import { addToCoefficient } from "./limbs.ts";
 import { type LatticeParameters, modulusBits } from "./parameters.ts";
 import { type Ring, ringOf } from "./ring.ts";
 
@@ -27,7 +28,10 @@ export interface InPlaceLattice {
 
   /** The encryption of zeros that holds no randomness. Never to be stored: rerandomize it first. */
   trivial(): LatticeCiphertext;
-  /** Adds `count` fresh encryptions of zero: their samples are added up, then multiplied once. */
+  /**
+   * Adds `count` fresh encryptions of zero. The samples of a single one are drawn one by one. Of several the sums are drawn
+   * directly (`summed.ts`) and multiplied once: the cost hardly depends on `count`.
+   */
   addEncryptionsOfZero(
     publicKey: LatticePublicKey,
     ciphertext: LatticeCiphertext,
@@ -36,10 +40,6 @@ export interface InPlaceLattice {
   ): void;
   /** Adds a known value to one slot. */
   addToSlot(ciphertext: LatticeCiphertext, slot: number, value: number): void;
-  /** Multiplies the message, as a polynomial, by X^k modulo X^N + 1. The noise keeps its distribution. */
-  rotate(ciphertext: LatticeCiphertext, k: number): void;
-  /** Multiplies the message by a public polynomial; the noise grows by its 2-norm. */
-  multiply(ciphertext: LatticeCiphertext, factor: SmallPolynomial): void;
 }
 
 /** q/t: the difference that a slot's value makes to its coefficient. */
@@ -56,14 +56,6 @@ export function createInPlaceLattice(parameters: LatticeParameters, plaintextBit
     addToCoefficient(parameters, c1, slot, delta * value);
   }
 
-  /** Applies an operation of the ring to both halves. */
-  const onBoth =
-    <Argument>(operation: (target: Int32Array, argument: Argument) => void) =>
-    ({ c0, c1 }: LatticeCiphertext, argument: Argument): void => {
-      operation(c0, argument);
-      operation(c1, argument);
-    };
-
   return {
     parameters,
     plaintextBits,
@@ -75,8 +67,6 @@ export function createInPlaceLattice(parameters: LatticeParameters, plaintextBit
     trivial: () => trivialCiphertext(ring),
     addEncryptionsOfZero: createZeroEncryptor(ring),
     addToSlot,
-    rotate: onBoth(ring.rotate),
-    multiply: onBoth(ring.multiply),
   };
 }
 
@@ -85,14 +75,20 @@ function createZeroEncryptor(ring: Ring): InPlaceLattice["addEncryptionsOfZero"]
   const [ephemeral, error0, error1] = [new Int32Array(N), new Int32Array(N), new Int32Array(N)] as const;
 
   return (publicKey, { c0, c1 }, count, random) => {
-    for (let left = count; left > 0; left -= ring.largestFactor) {
-      const summed = Math.min(left, ring.largestFactor);
+    // A sum of 4,096 ternary samples has standard deviation 52, `largestFactor` is at least 219: by Chernoff's bound the 2-norm of N such sums
+    // exceeds that of a vector full of `largestFactor` with probability below 2⁻¹⁰⁰⁰⁰. So products are exact, although single entries may be larger.
+    for (let left = count; left > 0; left -= MOST_SUMMED) {
+      const summed = Math.min(left, MOST_SUMMED);
       try {
         // All randomness first: if it fails, no product without its errors is left in the ciphertext.
-        for (let i = 0; i < summed; i++) {
+        if (summed === 1) {
           addTernary(random, ephemeral);
           addCentredBinomial(random, error0);
           addCentredBinomial(random, error1);
+        } else {
+          addSummed("ternary", random, summed, ephemeral);
+          addSummed("binomial", random, summed, error0);
+          addSummed("binomial", random, summed, error1);
         }
         const u = ring.transformSmall(ephemeral);
         ring.addProduct(c0, publicKey.aSpectra, u);

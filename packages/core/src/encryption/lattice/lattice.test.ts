@@ -89,10 +89,11 @@ function expandedA(publicKey: LatticePublicKey): Int32Array {
 }
 
 describe("X^k·Enc(0) and Enc(0) have the same distribution for the key holder", () => {
+  const random = fastRandomness("rotations");
   const scheme = createLattice(L1, 1);
   const { publicKey, secretKey } = scheme.generateKeys(random);
   const noise = noiseOf(scheme, secretKey);
-  const ENCRYPTIONS = 4000;
+  const ENCRYPTIONS = 8000;
   // Five standard deviations of a normal variable: false alarms below 6e-7 a comparison.
   const ALARM = 5;
 

@@ -1,7 +1,7 @@
 import type { Randomness } from "../../randomness/index.ts";
 import type { AdditiveScheme } from "../rerandomizable.ts";
 import { changed, type LatticeCiphertext, openPhase, trivialCiphertext } from "./ciphertext.ts";
-import { createInPlaceLattice, type InPlaceLattice, unitOf } from "./in-place.ts";
+import { unitOf } from "./in-place.ts";
 import {
   encodePublicKey,
   generateKeys,
@@ -12,6 +12,7 @@ import {
 import { addElement, coefficient, scaleElement } from "./limbs.ts";
 import { type LatticeParameters, plaintextLimit, requireKnownSet } from "./parameters.ts";
 import { ringOf } from "./ring.ts";
+import { createRotatingLattice, type RotatingLattice } from "./rotating.ts";
 
 /** N integers modulo t = 2^plaintextBits, each in [0, t). */
 export type Slots = Int32Array;
@@ -30,7 +31,7 @@ export type Slots = Int32Array;
  */
 export interface LatticeScheme
   extends AdditiveScheme<Slots, LatticePublicKey, LatticeSecretKey, LatticeCiphertext>,
-    InPlaceLattice {}
+    RotatingLattice {}
 
 /** `plaintextBits` is log₂ t, at most 30 and at least one bit less than log₂ q. */
 export function createLattice(parameters: LatticeParameters, plaintextBits: number): LatticeScheme {
@@ -39,7 +40,7 @@ export function createLattice(parameters: LatticeParameters, plaintextBits: numb
   if (!Number.isInteger(plaintextBits) || plaintextBits < 1 || plaintextBits > most) {
     throw new RangeError(`plaintextBits is a whole number from 1 to ${most}, not ${plaintextBits}`);
   }
-  const inPlace = createInPlaceLattice(set, plaintextBits);
+  const inPlace = createRotatingLattice(set, plaintextBits);
   const ring = ringOf(set);
   const N = set.dimension;
   const t = 2 ** plaintextBits;

@@ -65,24 +65,6 @@ export function scaleElement(parameters: LatticeParameters, target: RingElement,
   if (factor < 0) negateRange(parameters, target, 0, N);
 }
 
-/** Multiplies by X^k, any integer k: coefficients that pass X^N change sign. */
-export function rotateElement(parameters: LatticeParameters, target: RingElement, k: number): void {
-  requireWhole("a rotation", k, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
-  const { dimension: N, limbs } = parameters;
-  const shift = ((k % (2 * N)) + 2 * N) % (2 * N);
-  const start = shift % N;
-  for (let l = 0; l < limbs; l++) {
-    const limb = target.subarray(l * N, (l + 1) * N);
-    const wrapped = limb.slice(N - start);
-    limb.copyWithin(start, 0, N - start);
-    limb.set(wrapped);
-    wrapped.fill(0);
-  }
-  // Below `start` the coefficients have passed X^N once more than those from `start` on.
-  if (shift < N) negateRange(parameters, target, 0, start);
-  else negateRange(parameters, target, start, N);
-}
-
 /** Coefficient i in [0, q), q ≤ 2⁵⁰: exact in a double. */
 export function coefficient({ dimension: N, limbs }: LatticeParameters, element: RingElement, i: number): number {
   return (element[i] as number) + (limbs === 2 ? (element[N + i] as number) * LIMB : 0);

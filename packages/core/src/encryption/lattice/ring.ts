@@ -1,4 +1,4 @@
-import { addSmall, type RingElement, rotateElement, type SmallPolynomial, scaleElement } from "./limbs.ts";
+import { addSmall, type RingElement, type SmallPolynomial } from "./limbs.ts";
 import { createNegacyclicFft, productError } from "./negacyclic-fft.ts";
 import { type LatticeParameters, LIMB, LIMB_BITS, LIMB_MASK } from "./parameters.ts";
 
@@ -13,13 +13,10 @@ export interface Ring {
   readonly parameters: LatticeParameters;
   zero(): RingElement;
   addSmall(target: RingElement, small: SmallPolynomial): void;
-  rotate(target: RingElement, k: number): void;
-  /** Multiplies by a public small polynomial. */
-  multiply(target: RingElement, factor: SmallPolynomial): void;
 
   transform(element: RingElement): LimbSpectra;
   transformSmall(small: SmallPolynomial): Spectrum;
-  /** Adds a product, exactly; the factor's coefficients are bounded by `largestFactor`. */
+  /** Adds a product, exactly, if the factor's 2-norm is at most that of a vector full of `largestFactor`. */
   addProduct(target: RingElement, element: LimbSpectra, factor: Spectrum): void;
   /** The largest coefficient of a small polynomial for which `addProduct` is exact whatever the others are. */
   readonly largestFactor: number;
@@ -43,7 +40,6 @@ function createRing(parameters: LatticeParameters): Ring {
   const fft = createNegacyclicFft(N);
   // Every vector with coefficients in [−2²⁴, 2²⁴) has 2-norm at most 2²⁴·√N, every factor largestFactor·√N.
   const largestFactor = Math.floor(0.25 / productError(N, LIMB_HALF * Math.sqrt(N), Math.sqrt(N)));
-  const digitBits = Math.floor(Math.log2(largestFactor)) + 1;
   const product = new Float64Array(N);
 
   function transform(element: RingElement): LimbSpectra {
@@ -79,24 +75,10 @@ function createRing(parameters: LatticeParameters): Ring {
     product.fill(0);
   }
 
-  function multiply(target: RingElement, factor: SmallPolynomial): void {
-    if (factor.length !== N) throw new RangeError(`a factor has ${N} coefficients, not ${factor.length}`);
-    const spectra = transform(target);
-    target.fill(0);
-    // Horner's scheme, highest digit first.
-    for (const digit of signedDigits(factor, digitBits).toReversed()) {
-      scaleElement(parameters, target, 2 ** digitBits);
-      addProduct(target, spectra, transformSmall(digit));
-    }
-    for (const spectrum of spectra) spectrum.fill(0);
-  }
-
   return {
     parameters,
     zero: () => new Int32Array(limbs * N),
     addSmall: (target, small) => addSmall(parameters, target, small),
-    rotate: (target, k) => rotateElement(parameters, target, k),
-    multiply,
     transform,
     transformSmall,
     addProduct,
@@ -125,17 +107,4 @@ function multiplyPointwise(left: Float64Array, right: Float64Array, into: Float6
     into[k] = lr * rr - li * ri;
     into[k + half] = lr * ri + li * rr;
   }
-}
-
-/** Σ_k 2^{bits·k}·digit_k = factor, with digits in [−2^{bits−1}, 2^{bits−1}). */
-function signedDigits(factor: SmallPolynomial, bits: number): SmallPolynomial[] {
-  const base = 2 ** bits;
-  const digits = [];
-  let rest = factor;
-  while (rest.some((coefficient) => coefficient !== 0)) {
-    const quotient = rest.map((coefficient) => Math.floor(coefficient / base + 0.5));
-    digits.push(rest.map((coefficient, i) => coefficient - (quotient[i] as number) * base));
-    rest = quotient;
-  }
-  return digits;
 }

@@ -1,11 +1,12 @@
 import type { LatticeCiphertext, Slots } from "../../encryption/index.ts";
 import { chooseFor } from "../../encryption/lattice/choose.ts";
+import { createRotatingLattice } from "../../encryption/lattice/rotating.ts";
 import { drawKary } from "../../privacy/kary-response.ts";
 import { drawOutcome } from "../../privacy/probability.ts";
 import { type Randomness, uniformBelow, withBufferedRandomness } from "../../randomness/index.ts";
 import type { Statistic } from "../entry.ts";
 import { canaryLength, createCanary } from "../lattice/canary.ts";
-import { deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "../lattice/lattice-machine.ts";
+import { type LatticePlan, latticeDevice, latticeServer } from "../lattice/lattice-machine.ts";
 import { addMasked, requireSlots } from "../lattice/rotation-slots.ts";
 import { lowerable, roomOf } from "../room.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
@@ -83,7 +84,7 @@ function bucketPolynomial(
 /** The device's half. */
 export function rotationHistogramDevice(plan: RotationHistogramPlan): DeviceSide {
   const { edges, mechanism, capacity, positions } = plan;
-  const scheme = deviceSchemeOf(plan);
+  const scheme = createRotatingLattice(plan.choice.parameters, plan.choice.plaintextBits);
   const polynomial = bucketPolynomial(edges, positions, capacity, plan.choice.parameters.dimension);
 
   return latticeDevice(plan, {

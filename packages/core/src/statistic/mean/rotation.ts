@@ -1,10 +1,11 @@
 import type { LatticeCiphertext, Slots } from "../../encryption/index.ts";
 import { chooseFor } from "../../encryption/lattice/choose.ts";
+import { createRotatingLattice } from "../../encryption/lattice/rotating.ts";
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { withBufferedRandomness } from "../../randomness/index.ts";
 import type { Statistic } from "../entry.ts";
 import { canaryLength, createCanary } from "../lattice/canary.ts";
-import { deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "../lattice/lattice-machine.ts";
+import { type LatticePlan, latticeDevice, latticeServer } from "../lattice/lattice-machine.ts";
 import { addMasked, requireSlots } from "../lattice/rotation-slots.ts";
 import { lowerable, roomOf } from "../room.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
@@ -55,7 +56,7 @@ function weightPolynomial(limit: number, capacity: number, dimension: number): I
 
 /** The device's half. */
 export function rotationMeanDevice(plan: RotationMeanPlan): DeviceSide {
-  const scheme = deviceSchemeOf(plan);
+  const scheme = createRotatingLattice(plan.choice.parameters, plan.choice.plaintextBits);
   const t = 2 ** plan.choice.plaintextBits;
   const weights = weightPolynomial(plan.spec.limit, plan.capacity, plan.choice.parameters.dimension);
 
