@@ -23,7 +23,7 @@ const SMALL: IntrusionSize = {
 };
 const shares: number[] = [];
 const surroundings = {
-  random: seededRandomnessForTests("intrusion"),
+  random: seededRandomnessForTests("intruders"),
   progress: (share: number) => shares.push(share),
 };
 const result = await runIntrusion(SMALL, surroundings, inThisThread);
