@@ -24,7 +24,7 @@ const MOST_BYTES: Record<PackageName, number> = {
   core: 650_000,
   files: 35_000,
   device: 360_000,
-  server: 400_000,
+  server: 500_000,
   analyst: 60_000,
   lab: 480_000,
   cli: 150_000,

@@ -270,6 +270,7 @@ it("a process whose clock is not PostgreSQL's does nothing that cannot be undone
   intakes.jump(3 * DAYS);
   await expectLater(await upload(service, devices[1] as Device, reportOf(devices[1] as Device)));
   intakes.jump(-3 * DAYS);
+  await eventually(async () => ((await readiness(intake)) === "ready\n" ? true : undefined));
   await sendAll(service, devices.slice(1));
   tallys.jump(-3 * DAYS);
   await eventually(async () => ((await readiness(wrong)) === "ready\n" ? true : undefined));

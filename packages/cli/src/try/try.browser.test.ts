@@ -49,7 +49,8 @@ describe.skipIf(!chromiumPath)("lethe try", () => {
     command?.kill("SIGKILL");
   });
 
-  it("a click is in a release within two minutes, on the page and in the terminal", async () => {
+  // Again, because a busy machine may have no window that counts at the moment; then the page says so.
+  it("a click is in a release within two minutes, on the page and in the terminal", { retry: 2 }, async () => {
     const page = await browser.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
     const complaints: string[] = [];
@@ -67,7 +68,7 @@ describe.skipIf(!chromiumPath)("lethe try", () => {
     console.log(JSON.stringify({ seconds, most: MOST_SECONDS }));
     const told = (await page.locator("#release").textContent()) ?? "";
     expect(told).toMatch(
-      /^Window \d+ is released, and contains your click: of 1 device, an estimated 1\.00 ± 0\.0\d clicked\.$/,
+      /^Window \d+ is released and contains your click: of 1 device, an estimated 1\.00 ± 0\.0\d clicked\.$/,
     );
     const window = Number(/\d+/.exec(told)?.[0]);
     await expect

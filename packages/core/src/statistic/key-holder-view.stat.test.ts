@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { chiSquareAlarm } from "../../test/chi-square.ts";
 import { createLattice, type DeviceKeyContext, decodeCompact, deriveDeviceKeys, secret } from "../encryption/index.ts";
 import { openPhase } from "../encryption/lattice/ciphertext.ts";
@@ -17,6 +17,17 @@ import type { DeviceSide, ServerSide } from "./statistic.ts";
  * with the scheme (`lattice.test.ts`). Unseeded: false alarms are below 10⁻⁶ a run.
  */
 const platform = randomnessFrom(globalThis.crypto);
+/** The numbers of centred binomial samples in sums that were drawn directly. */
+const summed: number[] = vi.hoisted(() => []);
+vi.mock("../randomness/summed.ts", async (load) => {
+  const real = await load<typeof import("../randomness/summed.ts")>();
+  const addSummed: typeof real.addSummed = (kind, random, count, sums) => {
+    if (kind === "binomial") summed.push(count);
+    real.addSummed(kind, random, count, sums);
+  };
+  return { ...real, addSummed };
+});
+
 const master = secret(new Uint8Array(32).fill(8));
 const context: DeviceKeyContext = { task: "view", window: 0, device: new Uint8Array(16), role: "tally", index: 0 };
 const TICKS = 2;
@@ -189,16 +200,20 @@ describe("the noise's power is the same whatever happened", () => {
 });
 
 describe("the number of fresh encryptions is the same on every path", () => {
-  /** Counts encryptions by their two draws of centred binomial samples. */
+  /**
+   * Counts encryptions by their two draws of centred binomial samples: of single ones by the bytes that they take, of sums by
+   * the numbers of samples that were summed.
+   */
   function counting(dimension: number): { random: Randomness; encryptions: () => number } {
     const size = 4 * (dimension + Math.ceil(dimension / 3));
     let draws = 0;
+    summed.splice(0);
     return {
       random: (into) => {
         if (into.length === size) draws++;
         platform(into);
       },
-      encryptions: () => draws / 2,
+      encryptions: () => (draws + summed.reduce((sum, count) => sum + count, 0)) / 2,
     };
   }
 

@@ -65,18 +65,25 @@ const lethe = await openLethe({
   onProblem: ({ code, message }) => problems.push(code + ": " + message),
 });
 const button = document.getElementById("click");
-const runningWindow = () => Math.floor(Date.now() / 1000 / ${windowSeconds});
+const runningWindow = (secondsAgo = 0) => Math.floor((Date.now() / 1000 - secondsAgo) / ${windowSeconds});
 const opened = Date.now();
-let clickedIn;
+let clickedIn = [];
 let last = "";
 let versions = 0;
 
 button.addEventListener("click", () => {
+  const before = problems.length;
   lethe.record(${JSON.stringify(metric)});
-  clickedIn = runningWindow();
-  const release = document.getElementById("release");
-  release.className = "";
-  release.textContent = "You clicked in window " + clickedIn + ". Its release follows within about ${windowSeconds + 5} seconds.";
+  const running = runningWindow();
+  // In its first second the SDK may still count in the window before.
+  clickedIn = runningWindow(1) < running ? [running - 1, running] : [running];
+  document.getElementById("release").className = "";
+  if (problems.length === before) {
+    show("release", "You clicked in window " + running + ". Its release follows within about ${windowSeconds + 5} seconds.");
+  } else {
+    clickedIn = [];
+    show("release", "Your click was not counted (" + problems.at(-1) + "). Click again.");
+  }
 });
 
 function showDevice() {
@@ -96,7 +103,9 @@ function showDevice() {
 
 async function showRelease() {
   const releases = await (await fetch("releases")).json();
-  const found = releases.find(({ window }) => window === clickedIn);
+  const found = releases
+    .filter(({ window }) => clickedIn.includes(window))
+    .find(({ window, metrics: [{ estimate }] }) => estimate > 0.5 || window === clickedIn.at(-1));
   if (!found) return;
   const [{ estimate, standardError }] = found.metrics;
   const release = document.getElementById("release");
