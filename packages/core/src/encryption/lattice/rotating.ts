@@ -6,7 +6,7 @@ import type { LatticeParameters } from "./parameters.ts";
 import { type Ring, ringOf } from "./ring.ts";
 
 /**
- * What statistics that count by rotation do besides, in place. In a file of its own, because devices of other tasks do not
+ * What statistics that count by rotation do besides, in place. In its own file, because devices of other tasks do not
  * load it.
  */
 export interface RotatingLattice extends InPlaceLattice {
