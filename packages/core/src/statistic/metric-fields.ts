@@ -7,10 +7,16 @@ import { MOST_TICKS } from "./writes.ts";
 export const scheme: Field<SchemeName | undefined> = optional(oneOf(...SCHEMES));
 
 /** The fields that every metric has. */
-export const named: Fields<NamedMetric> = {
+export const named: Fields<Omit<NamedMetric, "event">> = {
   name,
   scheme: described(scheme, "if absent the task's, else lattice for an occurrence, elgamal otherwise"),
 };
+
+/** Of metrics that count one event. */
+export const event: Field<string | undefined> = described(
+  optional(name),
+  "the name that the application records; if absent that of the metric. Several metrics may have the same",
+);
 
 /** Of metrics that count events. */
 export const eventsPerTick: Field<number | undefined> = described(

@@ -1,7 +1,7 @@
 import { createDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { type Field, type Fields, list, number, oneOf, optional, stricter } from "../../schema/index.ts";
 import type { TaskPart } from "../entry.ts";
-import { eventsPerTick, named } from "../metric-fields.ts";
+import { event, eventsPerTick, named } from "../metric-fields.ts";
 import { roomOf } from "../room.ts";
 import {
   type CountedHistogramMetric,
@@ -19,6 +19,7 @@ const edges: Field<readonly number[]> = stricter(list("numbers", number, 0, Numb
 
 const HISTOGRAM: Fields<Omit<HistogramMetric, "noise">> = {
   ...named,
+  event,
   statistic: oneOf("histogram"),
   edges,
   localEpsilon: number,
@@ -28,6 +29,7 @@ const HISTOGRAM: Fields<Omit<HistogramMetric, "noise">> = {
 
 const COUNTED: Fields<CountedHistogramMetric> = {
   ...named,
+  event,
   statistic: oneOf("histogram"),
   noise: oneOf("servers"),
   edges,
