@@ -25,6 +25,7 @@ import type {
   Lost,
   Release,
   ReleasedMetric,
+  ReleasedQuantile,
   ReleaseOrWithheld,
   WindowStatus,
   Withheld,
@@ -38,6 +39,13 @@ const interval = described(
 const FIGURE: Fields<Figure> = { estimate: number, standardError: number, interval, consistent: number };
 
 const BUCKET: Fields<BucketFigure> = { bucket: text, ...FIGURE };
+
+const QUANTILE: Fields<ReleasedQuantile> = {
+  q: number,
+  bucket: text,
+  low: text,
+  high: text,
+};
 
 const GUARANTEE: Omit<Fields<ReleasedMetric>, "statistic"> = {
   name,
@@ -57,6 +65,10 @@ const WITH_BUCKETS = object("a metric", {
   ...GUARANTEE,
   statistic: oneOf(...STATISTICS.filter(hasCategories)),
   buckets: list("buckets", object("a bucket", BUCKET), 0, Number.POSITIVE_INFINITY),
+  quantiles: described(
+    optional(list("quantiles", object("a quantile", QUANTILE), 0, Number.POSITIVE_INFINITY)),
+    "of the devices that reported, by bucket; from low to high is 95%, for all of a metric at once",
+  ),
 }) as Field<ReleasedMetric>;
 
 const WITH_FIGURE = object("a metric", {
