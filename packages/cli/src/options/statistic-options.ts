@@ -64,8 +64,14 @@ const LIMITED: readonly StatisticName[] = STATISTICS.filter(
 /** Options that belong to some statistics only, as the entries of the statistics say. */
 const OWNED = ["metrics", "edges", "mechanism", "limit", "sigma"] as const;
 
-/** Refuses options that belong to another statistic, or to another number of servers, than the user asked for. */
+/**
+ * Refuses options that belong to another statistic, or to another number of servers, than the user asked for, and a
+ * statistic that options cannot describe.
+ */
 export function refuseForeignOptions(statistic: StatisticName, command: Command): void {
+  if (!entryOf(statistic).plan.settings) {
+    command.error(`error: --statistic ${statistic} has more settings than options: write a task file, and use --task`);
+  }
   const { mode, noise, scheme } = command.opts<{ mode?: string; noise?: NoiseSource; scheme?: SchemeName }>();
   const isTwo = mode === "two-server";
   const isAtServers = isTwo && (noise ?? entryOf(statistic).run.twoServers?.noise[0]) === "servers";
@@ -86,7 +92,7 @@ function refuseOfOthers(
 ): void {
   for (const option of OWNED) {
     if (!isGiven(option, command) || (option === "sigma" && isAtServers)) continue;
-    const owners = STATISTICS.filter((each) => entryOf(each).plan.settings.includes(option));
+    const owners = STATISTICS.filter((each) => entryOf(each).plan.settings?.includes(option));
     if (owners.includes(statistic)) continue;
     const or = isTwo && option === "sigma" ? ", or for --noise servers," : "";
     command.error(`error: option '--${option}' is for --statistic ${anyOf(owners)}${or} only`);

@@ -64,7 +64,7 @@ function errorRows(question: PlannedMetric, plan: Plan): Row[] {
     [
       "stands out at 95%",
       `${words.decimals > 0 ? figure(detectable) : count(detectable)}${unit}`,
-      answers.output !== "average" && detectable > devices
+      answers.output(question) !== "average" && detectable > devices
         ? "more than there are: nothing stands out"
         : "the smallest true value that does from zero",
     ],

@@ -41,10 +41,12 @@ export {
   figuresOf,
   type LabelledFigure,
   type Lost,
+  type PeriodFigure,
   type Refused,
   type Release,
   type ReleasedMetric,
   type ReleaseOrWithheld,
+  summaryOf,
   type WindowState,
   type WindowStatus,
   type Withheld,
@@ -55,6 +57,7 @@ export { decodeReport, encodeReport, reportBytes } from "./report.ts";
 export { parseTask } from "./runnable.ts";
 export { SCHEMAS } from "./schemas.ts";
 export { resolved, schemeOf, statisticsOf, type Task, type TaskStatistic } from "./task.ts";
+export { eventsOf, eventsOfMetric } from "./task-events.ts";
 export {
   beginningOf,
   nextTick,

@@ -15,16 +15,20 @@ import {
   stricter,
   text,
   union,
+  whole,
 } from "../schema/index.ts";
+import type { Output } from "../statistic/entry.ts";
 import type { StatisticName } from "../statistic/spec.ts";
 import { entryOf, STATISTICS } from "../statistic/table.ts";
+import { MOST_TICKS } from "../statistic/writes.ts";
 import type {
   BucketFigure,
-  CategoryStatistic,
   Figure,
   Lost,
+  PeriodFigure,
   Release,
   ReleasedMetric,
+  ReleasedSummary,
   ReleaseOrWithheld,
   WindowStatus,
   Withheld,
@@ -48,26 +52,47 @@ const GUARANTEE: Omit<Fields<ReleasedMetric>, "statistic"> = {
   bound: oneOf("exact", "upper"),
 };
 
-/** Whether a statistic has a figure for every category. */
-function hasCategories(statistic: StatisticName): statistic is CategoryStatistic {
-  return entryOf(statistic).answers.output === "categories";
+/** The statistics with metrics that have such figures. */
+function statisticsWith(...outputs: readonly Output[]): readonly StatisticName[] {
+  return STATISTICS.filter((statistic) => entryOf(statistic).answers.outputs.some((each) => outputs.includes(each)));
 }
+
+const ANY_NUMBER = Number.POSITIVE_INFINITY;
+
+const SUMMARY: Fields<ReleasedSummary> = {
+  reached: described(
+    optional(list("figures", object("a step", BUCKET), 0, ANY_NUMBER)),
+    "of a funnel: how many devices reached each step",
+  ) as Field<readonly BucketFigure[]>,
+  curve: described(
+    optional(list("figures", object("a period", { period: whole(1, MOST_TICKS), ...FIGURE }), 0, ANY_NUMBER)),
+    "of a retention: the share of the devices on which it happened in each period",
+  ) as Field<readonly PeriodFigure[]>,
+  margins: described(
+    optional(list("figures", object("a margin", BUCKET), 0, ANY_NUMBER)),
+    "of a joint: the sums of its rows, then of its columns",
+  ) as Field<readonly BucketFigure[]>,
+};
 
 const WITH_BUCKETS = object("a metric", {
   ...GUARANTEE,
-  statistic: oneOf(...STATISTICS.filter(hasCategories)),
-  buckets: list("buckets", object("a bucket", BUCKET), 0, Number.POSITIVE_INFINITY),
+  statistic: oneOf(...statisticsWith("categories")),
+  buckets: list("buckets", object("a bucket", BUCKET), 0, ANY_NUMBER),
+  ...SUMMARY,
 }) as Field<ReleasedMetric>;
 
 const WITH_FIGURE = object("a metric", {
   ...GUARANTEE,
-  statistic: oneOf(...STATISTICS.filter((statistic) => !hasCategories(statistic))),
+  statistic: oneOf(...statisticsWith("count", "average")),
   ...FIGURE,
 }) as Field<ReleasedMetric>;
 
-const releasedMetric: Field<ReleasedMetric> = union([WITH_FIGURE, WITH_BUCKETS], (_, found) =>
-  STATISTICS.filter(hasCategories).some((statistic) => statistic === found.statistic) ? WITH_BUCKETS : WITH_FIGURE,
-);
+/** A metric of a statistic that can have either has categories if it says so. */
+const releasedMetric: Field<ReleasedMetric> = union([WITH_FIGURE, WITH_BUCKETS], (_, { statistic, buckets }) => {
+  const canBe = (one: readonly StatisticName[]): boolean => one.some((each) => each === statistic);
+  const hasBuckets = canBe(statisticsWith("count", "average")) ? buckets !== undefined : true;
+  return hasBuckets && canBe(statisticsWith("categories")) ? WITH_BUCKETS : WITH_FIGURE;
+});
 
 const refused = described(record(count), "requests refused, by reason");
 

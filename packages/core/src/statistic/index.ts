@@ -7,7 +7,7 @@
  * at `entry.ts`, then at `occurrence/entry.ts`.
  */
 export { createStatistic, type Statistic } from "./create.ts";
-export type { AnswersPart, Output, StatisticEntry, Words } from "./entry.ts";
+export type { AnswersPart, Output, StatisticEntry, SummaryField, Words } from "./entry.ts";
 export { bucketName, bucketOf, type HistogramMechanismName, type HistogramSpec } from "./histogram/histogram.ts";
 export { type Canary, createCanary } from "./lattice/canary.ts";
 export type { MeanSpec } from "./mean/mean.ts";
@@ -16,7 +16,7 @@ export type { OccurrenceSpec } from "./occurrence/occurrence.ts";
 export type { Charges, Settings } from "./question.ts";
 export type { Recorder } from "./recorder.ts";
 export { limitsEvents, SCHEME_TABLE, type SchemeEntry } from "./schemes.ts";
-export type { SchemeName, StatisticName, StatisticSpec } from "./spec.ts";
+export type { AnyShape, SchemeName, StatisticName, StatisticSpec } from "./spec.ts";
 export {
   type DeviceSide,
   MEAN_DELTA,
@@ -24,5 +24,6 @@ export {
   type ServerSide,
   type StatisticBytes,
 } from "./statistic.ts";
+export type { EventStream, StreamEvent } from "./stream.ts";
 export { entryOf, STATISTIC_TABLE, STATISTICS, schemesOf, twoServerRunOf } from "./table.ts";
 export { DEFAULT_HIDES, MOST_TICKS } from "./writes.ts";

@@ -69,6 +69,11 @@ export interface ServerEstimates {
   readonly mechanism: string;
   /** One estimate for each answer, from the answers of all devices added up. */
   estimate(sums: readonly number[], devices: number): Estimate[];
+  /**
+   * Of statistics with categories: the sum of the categories' true figures with these weights, and its error from the
+   * joint distribution of the estimates.
+   */
+  combine?(sums: readonly number[], devices: number, weights: readonly number[]): Estimate;
   /** The nearest values to the estimates that could be true. */
   consistent(estimates: readonly number[], devices: number): number[];
 }

@@ -1,7 +1,7 @@
 import { createDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
-import { type Field, type Fields, list, number, oneOf, optional, stricter } from "../../schema/index.ts";
+import { type Fields, number, oneOf, optional } from "../../schema/index.ts";
 import type { TaskPart } from "../entry.ts";
-import { eventsPerTick, named } from "../metric-fields.ts";
+import { edges, eventOf, eventsPerTick, hasNoise, named } from "../metric-fields.ts";
 import { roomOf } from "../room.ts";
 import {
   type CountedHistogramMetric,
@@ -10,12 +10,6 @@ import {
   MECHANISMS,
   requireHistogramEpsilon,
 } from "./histogram.ts";
-
-/** Which numbers are edges `checkHistogram` says. */
-const edges: Field<readonly number[]> = stricter(list("numbers", number, 0, Number.POSITIVE_INFINITY), {
-  minItems: 2,
-  items: { type: "integer", minimum: 0 },
-});
 
 const HISTOGRAM: Fields<Omit<HistogramMetric, "noise">> = {
   ...named,
@@ -39,7 +33,7 @@ const COUNTED: Fields<CountedHistogramMetric> = {
 export const histogramInTasks: TaskPart<"histogram"> = {
   forms: [
     { what: "a histogram metric", fields: HISTOGRAM },
-    { what: "a metric with noise of the servers", noise: "servers", fields: COUNTED },
+    { what: "a metric with noise of the servers", isFor: hasNoise, fields: COUNTED },
   ],
   check: (metric, { ticks, isLimited }) => {
     const { edges: begins, eventsPerTick: most } = metric;
@@ -48,6 +42,7 @@ export const histogramInTasks: TaskPart<"histogram"> = {
     if (metric.noise) createDiscreteGaussian(metric.sigma);
     else requireHistogramEpsilon(metric.localEpsilon, metric.mechanism);
   },
+  events: eventOf,
   questionOf: (metric, delta) => {
     const { edges: begins } = metric;
     if (metric.noise) return { goal: { sigma: metric.sigma, delta }, edges: begins };
