@@ -20,19 +20,22 @@ import { MOST_TICKS } from "./writes.ts";
 export const scheme: Field<SchemeName | undefined> = optional(oneOf(...SCHEMES));
 
 /** The fields that every metric has. */
-export const named: Fields<NamedMetric> = {
+export const named: Fields<Omit<NamedMetric, "event">> = {
   name,
   scheme: described(scheme, "if absent the task's, else lattice for an occurrence, elgamal otherwise"),
 };
+
+/** Of metrics that count one event. */
+export const event: Field<string | undefined> = described(
+  optional(name),
+  "the name that the application records; if absent that of the metric. Several metrics may have the same",
+);
 
 /** Of metrics that count events. */
 export const eventsPerTick: Field<number | undefined> = described(
   optional(whole(1, MOST_TICKS)),
   "how many events between two writes are counted; lattice histograms and means need it, others have no limit",
 );
-
-/** What is recorded: an event has a name of its own, which several metrics may share. */
-export const event: Field<string | undefined> = described(optional(name), "the metric's name if absent");
 
 /** Events that are the steps or the options of a metric. */
 export const eventNames: Field<readonly string[]> = list("names of events", name, 1, MOST_STATES - 1);
@@ -49,6 +52,6 @@ export function hasNoise({ noise }: JsonObject): boolean {
 }
 
 /** The event of a metric that is about one. */
-export function eventOf({ name: metric, event: own = metric }: NamedMetric & { event?: string }): readonly string[] {
+export function eventOf({ name: metric, event: own = metric }: NamedMetric): readonly string[] {
   return [own];
 }

@@ -6,6 +6,8 @@ import type { Recorder } from "./recorder.ts";
 /** The device's half of a statistic: bytes in, bytes out. */
 export interface DeviceSide {
   readonly bytes: StatisticBytes;
+  /** The names of the events that it counts, each once; a recorder numbers them in this order. */
+  readonly events: readonly string[];
   start(publicKey: Uint8Array, random: Randomness): Recorder;
   /** Goes on from stored bytes; `sameTick` if the tick of the last write is still running. */
   resume(publicKey: Uint8Array, stored: Uint8Array, sameTick: boolean, random: Randomness): Recorder;

@@ -1,5 +1,5 @@
 import type { Randomness } from "@lethe/core/randomness";
-import type { Recorder, StatisticSpec } from "@lethe/core/statistic";
+import type { EventStream, Recorder, StatisticSpec } from "@lethe/core/statistic";
 import type { TwoServerSpec } from "@lethe/core/two-server";
 import { bytesFrom } from "../randomness/bytes-from.ts";
 import { oneServer, type SimulatedServers, twoServers } from "../simulate/servers.ts";

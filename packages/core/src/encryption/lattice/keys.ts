@@ -4,9 +4,10 @@ import { xof } from "../../xof.ts";
 import type { KeyPair } from "../rerandomizable.ts";
 import { type Secret, secret } from "../secret.ts";
 import { packBits, packedBytes, unpackBits } from "./bit-packing.ts";
-import { negateRange, type RingElement, type SmallPolynomial } from "./limbs.ts";
+import type { RingElement, SmallPolynomial } from "./limbs.ts";
 import { LIMB_BITS } from "./parameters.ts";
 import type { LimbSpectra, Ring } from "./ring.ts";
+import { negateRange } from "./scaling.ts";
 
 /** The secret polynomial s, coefficients in {−1, 0, 1}. */
 export type LatticeSecretKey = Secret<SmallPolynomial>;

@@ -9,10 +9,11 @@ import {
   type LatticePublicKey,
   type LatticeSecretKey,
 } from "./keys.ts";
-import { addElement, coefficient, scaleElement } from "./limbs.ts";
+import { addElement, coefficient } from "./limbs.ts";
 import { type LatticeParameters, plaintextLimit, requireKnownSet } from "./parameters.ts";
 import { ringOf } from "./ring.ts";
 import { createRotatingLattice, type RotatingLattice } from "./rotating.ts";
+import { scaleElement } from "./scaling.ts";
 
 /** N integers modulo t = 2^plaintextBits, each in [0, t). */
 export type Slots = Int32Array;

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { addTernary, seededRandomnessForTests } from "../../randomness/index.ts";
-import { addElement, negateRange, type RingElement, scaleElement } from "./limbs.ts";
+import { addElement, type RingElement } from "./limbs.ts";
 import { LATTICE_SETS, type LatticeParameters, LIMB, modulusBits } from "./parameters.ts";
 import { type Ring, ringOf } from "./ring.ts";
 import { multiplyElement, rotateElement } from "./rotating.ts";
+import { negateRange, scaleElement } from "./scaling.ts";
 
 /** The same ring in big integers, written as plainly as possible. */
 function reference(parameters: LatticeParameters) {

@@ -1,9 +1,10 @@
 import { requireWhole } from "../../error.ts";
 import type { LatticeCiphertext } from "./ciphertext.ts";
 import { createInPlaceLattice, type InPlaceLattice } from "./in-place.ts";
-import { negateRange, type RingElement, type SmallPolynomial, scaleElement } from "./limbs.ts";
+import type { RingElement, SmallPolynomial } from "./limbs.ts";
 import type { LatticeParameters } from "./parameters.ts";
 import { type Ring, ringOf } from "./ring.ts";
+import { negateRange, scaleElement } from "./scaling.ts";
 
 /**
  * What statistics that count by rotation do besides, in place. In its own file, because devices of other tasks do not

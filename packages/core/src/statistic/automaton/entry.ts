@@ -1,9 +1,12 @@
+import { sigmaFor } from "../../privacy/index.ts";
 import { categoryCharges, checkCategoryGoal, planCategories } from "../category-plan.ts";
 import type { PlanningPart, StatisticEntry, Words } from "../entry.ts";
 import type { MeanTypes } from "../mean/mean.ts";
 import { meanPlanning } from "../mean/plan.ts";
 import type { MetricPlan } from "../question.ts";
+import { MEAN_DELTA } from "../statistic.ts";
 import { writesIn } from "../writes.ts";
+import type { NumberNoise } from "./device.ts";
 import { automatonInTasks, settingsIn } from "./fields.ts";
 import {
   type AutomatonTypes,
@@ -11,10 +14,10 @@ import {
   generalAutomaton,
   generalLabels,
   hasNumbers,
-  type NumberNoise,
   rangeOf,
 } from "./general.ts";
 import { answerOf } from "./named-entry.ts";
+import { automatonStatistic } from "./server.ts";
 
 type Spec = AutomatonTypes["oneServer"];
 
@@ -84,8 +87,11 @@ export const automaton: StatisticEntry<"automaton"> = {
   task: automatonInTasks,
   run: {
     oneServer: { elgamal: (spec) => automatonStatistic(generalAutomaton(spec, spec), spec, spec) },
-    specOf: (settings, { localEpsilon, sigma }) =>
-      specOf(settings, hasNumbers(settingsIn(settings)) ? { sigma: sigma ?? 1 } : { localEpsilon }),
+    specOf: (settings, { localEpsilon, sigma }) => {
+      const own = settingsIn(settings);
+      if (!hasNumbers(own)) return specOf(settings, { localEpsilon });
+      return specOf(settings, { sigma: sigma ?? sigmaFor(localEpsilon, MEAN_DELTA, rangeOf(own)) });
+    },
   },
   plan: planning,
   answers: {

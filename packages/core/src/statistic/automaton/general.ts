@@ -3,7 +3,7 @@ import { quote } from "../../schema/quote.ts";
 import type { NamedMetric, Types } from "../spec.ts";
 import { MOST_TICKS, type WritesSpec } from "../writes.ts";
 import type { Automaton } from "./automaton.ts";
-import type { CategoryNoise } from "./named.ts";
+import type { AutomatonNoise } from "./device.ts";
 import { MOST_STATES, periodsIn } from "./parts.ts";
 
 /** A state by name, or one for each period. */
@@ -26,20 +26,13 @@ export interface GeneralSettings {
   readonly ends?: EndMap | readonly EndMap[] | undefined;
 }
 
-/** The noise of a metric whose outputs are numbers. */
-export interface NumberNoise {
-  /** The standard deviation of a device's noise, in units of the largest difference between two outputs. */
-  readonly sigma: number;
-}
-
 type Named = { readonly statistic: "automaton" };
-type Noise = CategoryNoise | NumberNoise;
 
 /** The types of this statistic, for the list in `table.ts`. */
 export interface AutomatonTypes extends Types {
-  readonly metric: NamedMetric & Named & { readonly noise?: never } & GeneralSettings & Noise;
+  readonly metric: NamedMetric & Named & { readonly noise?: never } & GeneralSettings & AutomatonNoise;
   readonly schemes: "elgamal";
-  readonly oneServer: Named & WritesSpec & GeneralSettings & Noise;
+  readonly oneServer: Named & WritesSpec & GeneralSettings & AutomatonNoise;
   readonly twoServers: never;
   readonly shape: { readonly [Field in keyof GeneralSettings]?: GeneralSettings[Field] | undefined } & {
     readonly ticks?: number;

@@ -8,7 +8,8 @@ import type { EventStream } from "../stream.ts";
 import type { StatisticTypes } from "../table.ts";
 import { writesIn } from "../writes.ts";
 import { type Automaton, finalState } from "./automaton.ts";
-import type { CategoryNoise } from "./named.ts";
+import type { CategoryNoise } from "./device.ts";
+import { automatonStatistic } from "./server.ts";
 
 /** What is special about a statistic that is an automaton with categories. */
 export interface NamedParts<Settings> {
@@ -32,7 +33,7 @@ type Spec = StatisticTypes[NamedStatisticName]["oneServer"];
 /** The noise of metrics with categories, as a task states it. */
 export const categoryNoise: Fields<CategoryNoise> = {
   localEpsilon: number,
-  mechanism: optional(oneOf(...MECHANISMS)) as Fields<CategoryNoise>["mechanism"],
+  mechanism: optional(oneOf(...MECHANISMS)),
 };
 
 /** The entry of such a statistic: everything that all of them have in common. */

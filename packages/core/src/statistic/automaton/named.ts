@@ -1,13 +1,6 @@
-import type { HistogramMechanismName } from "../histogram/histogram.ts";
 import type { NamedMetric, Types } from "../spec.ts";
 import type { WritesSpec } from "../writes.ts";
-
-/** How a device noises its category. */
-export interface CategoryNoise {
-  readonly localEpsilon: number;
-  /** The one with the least error if absent. */
-  readonly mechanism?: HistogramMechanismName;
-}
+import type { CategoryNoise } from "./device.ts";
 
 /** The types of a statistic that is an automaton with categories, described by `Settings`. */
 export interface NamedTypes<Name extends string, Settings extends object> extends Types {

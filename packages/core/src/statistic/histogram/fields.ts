@@ -1,7 +1,7 @@
 import { createDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { type Fields, number, oneOf, optional } from "../../schema/index.ts";
 import type { TaskPart } from "../entry.ts";
-import { edges, eventOf, eventsPerTick, hasNoise, named } from "../metric-fields.ts";
+import { edges, event, eventOf, eventsPerTick, hasNoise, named } from "../metric-fields.ts";
 import { roomOf } from "../room.ts";
 import {
   type CountedHistogramMetric,
@@ -13,6 +13,7 @@ import {
 
 const HISTOGRAM: Fields<Omit<HistogramMetric, "noise">> = {
   ...named,
+  event,
   statistic: oneOf("histogram"),
   edges,
   localEpsilon: number,
@@ -22,6 +23,7 @@ const HISTOGRAM: Fields<Omit<HistogramMetric, "noise">> = {
 
 const COUNTED: Fields<CountedHistogramMetric> = {
   ...named,
+  event,
   statistic: oneOf("histogram"),
   noise: oneOf("servers"),
   edges,

@@ -130,14 +130,21 @@ export function bestMechanism(buckets: number, localEpsilon: number): HistogramM
  * The one named, or the best. The paper's own, randomized response on every bucket, spends ε on the two buckets in
  * which neighbours differ, so each gets ε/2 (docs/errata.md, 1).
  */
-export function histogramMechanism({ edges, localEpsilon, mechanism }: HistogramSpec): HistogramMechanism {
-  const buckets = edges.length;
+export function categoryMechanism(
+  buckets: number,
+  { localEpsilon, mechanism }: Pick<HistogramSpec, "localEpsilon" | "mechanism">,
+): HistogramMechanism {
   const name = mechanism ?? bestMechanism(buckets, localEpsilon);
   if (name === "kary") return { name, ...createKaryResponse(localEpsilon, buckets) };
   if (name === "unary") return { name, ...createUnaryEncoding(localEpsilon, buckets) };
   requireHistogramEpsilon(localEpsilon, name);
   const response = createRandomizedResponse(localEpsilon / CHANGED_BUCKETS);
   return { name, buckets, ...response, localEpsilon: CHANGED_BUCKETS * response.localEpsilon };
+}
+
+/** `categoryMechanism` for the buckets of a histogram. */
+export function histogramMechanism(spec: HistogramSpec): HistogramMechanism {
+  return categoryMechanism(spec.edges.length, spec);
 }
 
 function estimateHistogram(mechanism: HistogramMechanism, sums: readonly number[], devices: number): Estimate[] {

@@ -1,7 +1,8 @@
 import { type ActivePeriodsSettings, activePeriodsAutomaton } from "../active-periods/active-periods.ts";
 import type { Automaton } from "../automaton/automaton.ts";
+import { counter } from "../automaton/counter.ts";
 import type { NamedTypes } from "../automaton/named.ts";
-import { everyState, requireStates, WITHOUT_PERIODS } from "../automaton/parts.ts";
+import { requireStates } from "../automaton/parts.ts";
 import { type ChoiceSettings, choiceAutomaton } from "../choice/choice.ts";
 import { type FunnelSettings, funnelAutomaton } from "../funnel/funnel.ts";
 import { bucketOf, checkEdges } from "../histogram/histogram.ts";
@@ -52,12 +53,8 @@ const AUTOMATA: { readonly [Name in ComponentName]: (settings: ComponentSettings
 function countsUpTo(top: number, event: string, edges: readonly number[]): Automaton {
   requireStates("edges", top + 1, "end them earlier");
   return {
-    ...WITHOUT_PERIODS,
-    states: top + 1,
-    start: 0,
-    events: [event],
-    onEvent: (_, count) => Math.min(count + 1, top),
-    output: { ...everyState(edges.length), categoryOf: (count) => bucketOf(edges, count) },
+    ...counter(event, top),
+    output: { kind: "category", categories: edges.length, categoryOf: (count) => bucketOf(edges, count) },
   };
 }
 

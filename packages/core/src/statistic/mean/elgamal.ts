@@ -1,8 +1,8 @@
 import { createElGamalCounter, type ElGamalCounter } from "../../encryption/elgamal/elgamal.ts";
 import type { Statistic } from "../entry.ts";
 import type { DeviceSide } from "../statistic.ts";
+import { meanDevice, meanServer } from "./automaton.ts";
 import { checkMean, type MeanSpec, meanNoise } from "./mean.ts";
-import { paperMeanDevice, paperMeanServer } from "./paper.ts";
 
 /** ElGamal with the range in which an honest answer lies. */
 export function elgamalForMean(spec: MeanSpec): ElGamalCounter {
@@ -13,10 +13,10 @@ export function elgamalForMean(spec: MeanSpec): ElGamalCounter {
 
 /** The device's half on ElGamal. */
 export function elgamalMeanDevice(spec: MeanSpec): DeviceSide {
-  return paperMeanDevice(elgamalForMean(spec), spec);
+  return meanDevice(elgamalForMean(spec), spec);
 }
 
 /** Both halves on ElGamal. */
 export function elgamalMean(spec: MeanSpec): Statistic {
-  return { device: elgamalMeanDevice(spec), server: paperMeanServer(elgamalForMean(spec), spec) };
+  return { device: elgamalMeanDevice(spec), server: meanServer(elgamalForMean(spec), spec) };
 }

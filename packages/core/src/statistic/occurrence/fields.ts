@@ -2,17 +2,19 @@ import { createDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { requireEpsilon } from "../../privacy/epsilon.ts";
 import { type Fields, number, oneOf } from "../../schema/index.ts";
 import type { TaskPart } from "../entry.ts";
-import { eventOf, hasNoise, named } from "../metric-fields.ts";
+import { event, eventOf, hasNoise, named } from "../metric-fields.ts";
 import type { CountedOccurrenceMetric, OccurrenceMetric } from "./occurrence.ts";
 
 const OCCURRENCE: Fields<Omit<OccurrenceMetric, "noise">> = {
   ...named,
+  event,
   statistic: oneOf("occurrence"),
   localEpsilon: number,
 };
 
 const COUNTED: Fields<CountedOccurrenceMetric> = {
   ...named,
+  event,
   statistic: oneOf("occurrence"),
   noise: oneOf("servers"),
   sigma: number,
