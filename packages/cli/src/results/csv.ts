@@ -1,4 +1,4 @@
-import { type Figure, figuresOf, type Release, summaryOf } from "@lethe/core/message";
+import { type Figure, figuresOf, quantilesOf, type Release, type ReleasedMetric, summaryOf } from "@lethe/core/message";
 import { iso } from "../print/time.ts";
 import { localDelta } from "./text.ts";
 
@@ -21,10 +21,14 @@ const HEADER = [
   "local_delta",
   "aggregate_epsilon",
   "aggregate_delta",
+  "quantiles",
+  "quantiles_low",
+  "quantiles_high",
 ];
 
 /**
- * A release in CSV (RFC 4180), one row per figure; the header alone if there is no release. Figures about several
+ * A release in CSV (RFC 4180), one row per figure; the header alone if there is no release. In the row of a bucket are
+ * the quantiles that are estimated to be in it, and those whose intervals begin and end with it. Figures about several
  * categories of a metric have rows of their own, whose statistic says so: "funnel.reached".
  */
 export function toCsv(release: Release | undefined): string {
@@ -44,6 +48,7 @@ function rowsOf({ task, version, window, from, to, received, metrics }: Release)
       ...[task, version, window, iso(from), iso(to), received, name, rows, bucket],
       ...[estimate, standardError, ...interval, consistent],
       ...[localEpsilon, localDelta(metric), epsilon, delta],
+      ...(["bucket", "low", "high"] as const).map((end) => quantilesAt(metric, end, bucket)),
     ];
     const summary = Object.entries(summaryOf(metric));
     return [
@@ -53,6 +58,14 @@ function rowsOf({ task, version, window, from, to, received, metrics }: Release)
       ),
     ];
   });
+}
+
+/** The quantiles whose bucket, or whose first or last one, has this name: "0.5 0.9". */
+function quantilesAt(metric: ReleasedMetric, end: "bucket" | "low" | "high", bucket: string): string {
+  return quantilesOf(metric)
+    .filter((quantile) => quantile[end] === bucket)
+    .map(({ q }) => q)
+    .join(" ");
 }
 
 function quoted(cell: string): string {

@@ -28,6 +28,7 @@ import type {
   PeriodFigure,
   Release,
   ReleasedMetric,
+  ReleasedQuantile,
   ReleasedSummary,
   ReleaseOrWithheld,
   WindowStatus,
@@ -42,6 +43,13 @@ const interval = described(
 const FIGURE: Fields<Figure> = { estimate: number, standardError: number, interval, consistent: number };
 
 const BUCKET: Fields<BucketFigure> = { bucket: text, ...FIGURE };
+
+const QUANTILE: Fields<ReleasedQuantile> = {
+  q: number,
+  bucket: text,
+  low: text,
+  high: text,
+};
 
 const GUARANTEE: Omit<Fields<ReleasedMetric>, "statistic"> = {
   name,
@@ -78,6 +86,10 @@ const WITH_BUCKETS = object("a metric", {
   ...GUARANTEE,
   statistic: oneOf(...statisticsWith("categories")),
   buckets: list("buckets", object("a bucket", BUCKET), 0, ANY_NUMBER),
+  quantiles: described(
+    optional(list("quantiles", object("a quantile", QUANTILE), 0, ANY_NUMBER)),
+    "of the devices that reported, by bucket; from low to high is 95%, for all of a metric at once",
+  ),
   ...SUMMARY,
 }) as Field<ReleasedMetric>;
 

@@ -35,6 +35,16 @@ export interface ReleasedSummary {
   readonly margins?: readonly BucketFigure[];
 }
 
+/** A quantile of the devices that reported, by the names of buckets. */
+export interface ReleasedQuantile {
+  readonly q: number;
+  /** The first bucket up to which a share of q of the devices are. */
+  readonly bucket: string;
+  /** From which bucket to which it may be: 95% for all quantiles of a metric at once. */
+  readonly low: string;
+  readonly high: string;
+}
+
 interface ReleasedGuarantee {
   readonly name: string;
   readonly mechanism: string;
@@ -60,7 +70,12 @@ type StatisticWith<Output> = {
 export type ReleasedMetric = ReleasedGuarantee &
   (
     | ({ readonly statistic: FigureStatistic } & Figure)
-    | ({ readonly statistic: CategoryStatistic; readonly buckets: readonly BucketFigure[] } & ReleasedSummary)
+    | ({
+        readonly statistic: CategoryStatistic;
+        readonly buckets: readonly BucketFigure[];
+        /** If the buckets are in order of size. Releases from before there were quantiles have none. */
+        readonly quantiles?: readonly ReleasedQuantile[];
+      } & ReleasedSummary)
   );
 
 /** A figure with what tells it from the others of its metric: a category, or nothing if it is the only one. */
@@ -86,6 +101,11 @@ export function summaryOf(metric: ReleasedMetric): { readonly [Field in SummaryF
     ...(curve && { curve: curve.map((figure) => ({ label: `period ${figure.period}`, figure })) }),
     ...(margins && { margins: labelled(margins) }),
   };
+}
+
+/** The quantiles of a metric, none if its figures have no order. */
+export function quantilesOf(metric: ReleasedMetric): readonly ReleasedQuantile[] {
+  return ("buckets" in metric && metric.quantiles) || [];
 }
 
 /** How many requests were refused, by public reason. */

@@ -1,13 +1,14 @@
 import type { AnyShape, StatisticName } from "../statistic/spec.ts";
 import type { ServerEstimates } from "../statistic/statistic.ts";
 import { entryOf } from "../statistic/table.ts";
-import type { Figure, Release, ReleasedMetric, ReleasedSummary } from "./release.ts";
+import type { Figure, Release, ReleasedMetric, ReleasedQuantile, ReleasedSummary } from "./release.ts";
 
 /** A statistic of a task, and what its devices' answers add up to. */
 export interface SummedStatistic extends AnyShape {
   readonly metrics: readonly string[];
+  readonly quantiles?: readonly number[];
   readonly statistic: StatisticName;
-  readonly estimates: Pick<ServerEstimates, "estimate" | "combine" | "consistent">;
+  readonly estimates: Pick<ServerEstimates, "estimate" | "combine" | "consistent" | "quantiles">;
   readonly sums: readonly number[];
 }
 
@@ -37,7 +38,8 @@ export function releasedMetrics(
     const figures = found.map((estimate, i): Figure => ({ ...estimate, consistent: consistent[i] as number }));
     const labels = entryOf(statistic).answers.labels(part);
     const buckets = labels.map((bucket, b) => ({ bucket, ...(figures[b] as Figure) }));
-    const categories = { buckets, ...releasedSummary(part, consistent, received) };
+    const quantiles = releasedQuantiles(part, labels, received);
+    const categories = { buckets, ...(quantiles && { quantiles }), ...releasedSummary(part, consistent, received) };
     return names.map((name, i) => {
       const released = { ...costs(name), statistic, ...(labels.length > 0 ? categories : figures[i]) };
       return released as ReleasedMetric;
@@ -62,6 +64,22 @@ function releasedSummary(part: SummedStatistic, consistent: readonly number[], r
     return { ...(field === "curve" ? { period: i + 1 } : { bucket: label }), ...estimate, consistent: likely };
   });
   return { [field]: released };
+}
+
+/** The quantiles that a metric asks for, if its categories have an order. */
+function releasedQuantiles(
+  { statistic, quantiles, estimates, sums }: SummedStatistic,
+  labels: readonly string[],
+  received: number,
+): ReleasedQuantile[] | undefined {
+  const asked = entryOf(statistic).answers.quantiles && (quantiles ?? entryOf(statistic).answers.quantiles);
+  return (
+    asked &&
+    estimates.quantiles?.(sums, received, asked).map(({ q, bucket, low, high }) => {
+      const [name, from, to] = [bucket, low, high].map((b) => labels[b]) as [string, string, string];
+      return { q, bucket: name, low: from, high: to };
+    })
+  );
 }
 
 type Guarantee = Pick<ReleasedMetric, "name" | "mechanism" | "localEpsilon" | "epsilon" | "delta" | "bound">;

@@ -1,4 +1,4 @@
-import { createElGamalCounter, type ElGamalCounter } from "../../encryption/elgamal/elgamal.ts";
+import { elgamalIntegers } from "../../encryption/elgamal/elgamal.ts";
 import { drawHistogramResponses } from "../histogram/answer.ts";
 import { categoryMechanism, type HistogramMechanism, type HistogramMechanismName } from "../histogram/histogram.ts";
 import { meanNoise, type NoisyNumbers, requireSigma } from "../mean/mean.ts";
@@ -49,17 +49,6 @@ export function answersOf({ states, output }: Automaton, noise: AutomatonNoise):
   return { kind: "number", output, numbers };
 }
 
-/** ElGamal with the range in which every honest message lies. */
-export function elgamalFor(answers: AutomatonAnswers): ElGamalCounter {
-  if (answers.kind === "number") {
-    const { minimum = 0, limit } = answers.numbers;
-    const { reach } = meanNoise(answers.numbers);
-    return createElGamalCounter({ minimum: minimum - reach, maximum: limit + reach });
-  }
-  const { mechanism, output } = answers;
-  return createElGamalCounter({ minimum: 0, maximum: mechanism.name === "kary" ? output.categories - 1 : 1 });
-}
-
 /**
  * The slots of an automaton and how they are sealed. With K-ary response a report is one ciphertext, the number of the
  * category; with other mechanisms it has a bit for every category; of numbers it is one ciphertext.
@@ -89,6 +78,5 @@ export function encryptedAutomaton<P, C>(
 export function automatonDevice(automaton: Automaton, noise: AutomatonNoise, writes: WritesSpec): DeviceSide {
   checkWrites(writes);
   const answers = answersOf(automaton, noise);
-  const scheme = elgamalFor(answers);
-  return encryptedAutomata(scheme, writes, [encryptedAutomaton(scheme, automaton, answers)]);
+  return encryptedAutomata(elgamalIntegers, writes, [encryptedAutomaton(elgamalIntegers, automaton, answers)]);
 }

@@ -3,7 +3,7 @@ import {
   type AdditiveScheme,
   type DeviceKeyContext,
   type DeviceScheme,
-  deriveDeviceKeys,
+  deriveDevicePublicKey,
   deriveDeviceSecretKey,
 } from "../../encryption/index.ts";
 import { LetheError, requireLength, requireWhole } from "../../error.ts";
@@ -28,6 +28,8 @@ export interface CounterScheme<PublicKey, SecretKey, Ciphertext>
    * ciphertexts of a report have none.
    */
   open?(secretKey: SecretKey, bytes: Uint8Array): number | undefined;
+  /** The public key of `generateKeys`, encoded: a quicker way to it. */
+  issueKey?(random: Randomness): Uint8Array;
 }
 
 /** An automaton's slots, and how they are sealed. */
@@ -105,8 +107,9 @@ export function encryptedAutomata<PublicKey, Ciphertext>(
         return { vectors: vectors.with(i, encryptorAt(i).move(vectors[i] as Ciphertext[], move)), ends };
       },
       reach: (state, tick) => {
+        const due = periodOf({ periods, periodTicks }, tick);
         let reached = state;
-        for (const due = periodOf({ periods, periodTicks }, tick); reached.ends < due; ) reached = ended(reached);
+        while (reached.ends < due) reached = ended(reached);
         return reached;
       },
       encode: ({ vectors, ends }) => {
@@ -117,16 +120,15 @@ export function encryptedAutomata<PublicKey, Ciphertext>(
       decode: (stored) => {
         requireLength("the ciphertexts of a state", stored, bytes.ciphertexts);
         const slots = split(stored.subarray(endsBytes), length).map(scheme.decode);
-        let first = 0;
-        const vectors = lengths.map((each) => slots.slice(first, (first += each)));
+        const vectors = lengths.map((each) => slots.splice(0, each));
         return { vectors, ends: endsBytes > 0 ? endsIn(stored, periods) : 0 };
       },
       seal: (state) => {
-        let { vectors } = state;
-        for (let last = state; last.ends < periods; ) ({ vectors } = last = ended(last));
+        let last = state;
+        while (last.ends < periods) last = ended(last);
         return join(
           automata.flatMap(({ sealing }, i) =>
-            sealing.seal(vectors[i] as Ciphertext[], encryptorAt(i), random).map(scheme.encode),
+            sealing.seal(last.vectors[i] as Ciphertext[], encryptorAt(i), random).map(scheme.encode),
           ),
         );
       },
@@ -185,9 +187,11 @@ export function automataServer<PublicKey, SecretKey, Ciphertext>(
   const contextsOf = (context: DeviceKeyContext): DeviceKeyContext[] =>
     Array.from({ length: keys }, (_, i) => ({ ...context, index: context.index + i }));
   const open = scheme.open ?? ((secretKey, bytes) => decodeAndDecrypt(scheme, secretKey, bytes));
+  const generateAndEncode = (random: Randomness) => scheme.encodePublicKey(scheme.generateKeys(random).publicKey);
+  const issuing = { id: scheme.id, issueKey: scheme.issueKey ?? generateAndEncode };
   return {
     issueKey: (master, context) =>
-      join(contextsOf(context).map((each) => scheme.encodePublicKey(deriveDeviceKeys(scheme, master, each).publicKey))),
+      join(contextsOf(context).map((each) => deriveDevicePublicKey(issuing, master, each))),
     open: (master, context, report, random) => {
       if (report.length !== reportLength * scheme.ciphertextBytes) return readOrDraw(answers, random, undefined);
       const secretKeys = contextsOf(context).map((each) => deriveDeviceSecretKey(scheme, master, each));

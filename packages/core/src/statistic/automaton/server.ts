@@ -1,3 +1,5 @@
+import { createElGamalCounter, type ElGamalCounter } from "../../encryption/elgamal/elgamal.ts";
+import type { RistrettoGroup } from "../../encryption/elgamal/group.ts";
 import type { Statistic } from "../entry.ts";
 import { isHistogramAnswer, respondHistogram } from "../histogram/answer.ts";
 import { histogramEstimates } from "../histogram/histogram.ts";
@@ -5,7 +7,7 @@ import { clampedAnswer, drawOnNoEvent, meanEstimates, meanNoise } from "../mean/
 import type { AnswerReader, ServerSide } from "../statistic.ts";
 import type { WritesSpec } from "../writes.ts";
 import { type Automaton, finalState } from "./automaton.ts";
-import { type AutomatonAnswers, type AutomatonNoise, answersOf, automatonDevice, elgamalFor } from "./device.ts";
+import { type AutomatonAnswers, type AutomatonNoise, answersOf, automatonDevice } from "./device.ts";
 import { automataServer, type CounterScheme } from "./machine.ts";
 
 /**
@@ -47,11 +49,27 @@ function readerOf(automaton: Automaton, answers: AutomatonAnswers): AnswerReader
   };
 }
 
-/** Both halves of any automaton, on ElGamal. */
-export function automatonStatistic(automaton: Automaton, noise: AutomatonNoise, writes: WritesSpec): Statistic {
+/** ElGamal with the range in which every honest message lies: of categories their numbers, or bits. */
+function elgamalFor(answers: AutomatonAnswers, group?: RistrettoGroup): ElGamalCounter {
+  if (answers.kind === "number") {
+    const { minimum = 0, limit } = answers.numbers;
+    const { reach } = meanNoise(answers.numbers);
+    return createElGamalCounter({ minimum: minimum - reach, maximum: limit + reach }, group);
+  }
+  const maximum = answers.mechanism.name === "kary" ? answers.output.categories - 1 : 1;
+  return createElGamalCounter({ minimum: 0, maximum }, group);
+}
+
+/** Both halves of any automaton, on ElGamal; the server's runs on `group`. */
+export function automatonStatistic(
+  automaton: Automaton,
+  noise: AutomatonNoise,
+  writes: WritesSpec,
+  group?: RistrettoGroup,
+): Statistic {
   const answers = answersOf(automaton, noise);
   return {
     device: automatonDevice(automaton, noise, writes),
-    server: automatonServer(elgamalFor(answers), automaton, answers),
+    server: automatonServer(elgamalFor(answers, group), automaton, answers),
   };
 }

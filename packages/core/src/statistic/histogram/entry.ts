@@ -4,7 +4,7 @@ import { countOf } from "../stream.ts";
 import { writesIn } from "../writes.ts";
 import { elgamalHistogram } from "./elgamal.ts";
 import { histogramInTasks } from "./fields.ts";
-import { bucketName, bucketOf } from "./histogram.ts";
+import { bucketName, bucketOf, QUANTILES } from "./histogram.ts";
 import { histogramPlanning, histogramSpecOf } from "./plan.ts";
 import { rotationHistogram } from "./rotation.ts";
 import { twoServerHistogram } from "./two-server.ts";
@@ -42,6 +42,7 @@ export const histogram: StatisticEntry<"histogram"> = {
       const own = bucketOf(edges, countOf(stream, event));
       return edges.map((_, bucket) => Number(bucket === own));
     },
+    quantiles: QUANTILES,
   },
   words: {
     unit: "devices",

@@ -1,18 +1,22 @@
-import { createElGamalCounter, type ElGamalCounter } from "../../encryption/elgamal/elgamal.ts";
+import { createElGamalCounter, elgamalIntegers } from "../../encryption/elgamal/elgamal.ts";
+import type { RistrettoGroup } from "../../encryption/elgamal/group.ts";
 import type { Statistic } from "../entry.ts";
 import type { DeviceSide } from "../statistic.ts";
 import { occurrenceDevice, occurrenceServer } from "./automaton.ts";
 import type { OccurrenceSpec } from "./occurrence.ts";
 
-/** ElGamal for bits, which are all that an honest device encrypts. */
-const bits = (): ElGamalCounter => createElGamalCounter({ minimum: 0, maximum: 1 });
+/** Bits are all that an honest device encrypts. */
+const BITS = { minimum: 0, maximum: 1 } as const;
 
 /** The device's half on ElGamal. */
 export function elgamalOccurrenceDevice(spec: OccurrenceSpec): DeviceSide {
-  return occurrenceDevice(bits(), spec);
+  return occurrenceDevice(elgamalIntegers, spec);
 }
 
-/** Both halves on ElGamal. */
-export function elgamalOccurrence(spec: OccurrenceSpec): Statistic {
-  return { device: elgamalOccurrenceDevice(spec), server: occurrenceServer(bits(), spec) };
+/** Both halves on ElGamal; the server's runs on `group`. */
+export function elgamalOccurrence(spec: OccurrenceSpec, group?: RistrettoGroup): Statistic {
+  return {
+    device: elgamalOccurrenceDevice(spec),
+    server: occurrenceServer(createElGamalCounter(BITS, group), spec),
+  };
 }
