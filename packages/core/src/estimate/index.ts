@@ -1,8 +1,9 @@
 /**
- * From noisy sums to figures: unbiased estimates, their standard errors, and the nearest values that could be true. May
- * import types of `privacy`, and nothing else. Start reading at `estimate.ts`.
+ * From noisy sums to figures: unbiased estimates, their standard errors, the nearest values that could be true, and how
+ * two groups differ. May import types of `privacy`, and nothing else. Start reading at `estimate.ts`.
  */
 export { clampTo, projectToHistogram } from "./consistent.ts";
+export { type Difference, estimateDifference, type PerDevice } from "./difference.ts";
 export {
   type Estimate,
   estimateFromKary,
