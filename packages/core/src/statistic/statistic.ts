@@ -69,8 +69,11 @@ export interface ServerEstimates {
    */
   localEpsilon(delta?: number): number;
   readonly mechanism: string;
-  /** One estimate for each answer, from the answers of all devices added up. */
-  estimate(sums: readonly number[], devices: number): Estimate[];
+  /**
+   * One estimate for each answer, from the answers of all devices added up. Noise of servers is in the sums once for
+   * each of `parts` groups of devices, by default one.
+   */
+  estimate(sums: readonly number[], devices: number, parts?: number): Estimate[];
   /**
    * Of statistics with categories: the sum of the categories' true figures with these weights, and its error from the
    * joint distribution of the estimates.
