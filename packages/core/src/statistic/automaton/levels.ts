@@ -1,5 +1,5 @@
 import type { Transitions } from "./counter.ts";
-import type { Move, Slots } from "./slots.ts";
+import { type Move, requireFewSlots, type Slots } from "./slots.ts";
 
 /**
  * Of an automaton whose states are levels that every symbol raises: slot j is whether the state is above j. Their sum is
@@ -8,6 +8,7 @@ import type { Move, Slots } from "./slots.ts";
  */
 export function levelSlots(automaton: Transitions): Slots {
   const { states, start, events, periods, periodTicks } = automaton;
+  requireFewSlots(states - 1);
 
   function moveOf(next: (state: number) => number): Move {
     const move = Array.from({ length: next(0) }, (): Move[number] => 1);

@@ -13,7 +13,7 @@ import { type AnswerReader, type DeviceSide, readOrDraw, type ServerSide } from 
 import { DEFAULT_HIDES, type WritesSpec } from "../writes.ts";
 import { periodOf } from "./automaton.ts";
 import type { Encryptor, Sealing } from "./sealing.ts";
-import { type Move, repeated, type Slots } from "./slots.ts";
+import { type Move, repeated, requireFewSlots, type Slots } from "./slots.ts";
 
 /** What a device needs of a scheme: bits that it encrypts and rerandomizes, and adds if a move has sums. */
 export type SlotScheme<PublicKey, Ciphertext> = DeviceScheme<PublicKey, Ciphertext> & {
@@ -44,7 +44,6 @@ interface VectorState<Ciphertext> {
   readonly ends: number;
 }
 
-const MOST_CIPHERTEXTS = 10_000;
 /** A table of a key's multiples makes encrypting several times faster, and takes 400 kB. */
 const MOST_TABLES = 32;
 /** The number of ends that were applied comes before the ciphertexts, 32 bits, little-endian, where there are periods. */
@@ -65,7 +64,10 @@ export function encryptedAutomata<PublicKey, Ciphertext>(
 ): DeviceSide {
   const lengths = automata.map(({ slots }) => slots.initial.length);
   const length = lengths.reduce((sum, each) => sum + each, 0);
-  requireFitting(scheme, length);
+  requireFewSlots(length);
+  if (!scheme.hidesRerandomizations) {
+    throw new TypeError(`${scheme.id} shows the key holder how often a ciphertext was rerandomized`);
+  }
   const { periods, periodTicks } = slotsOf(automata, 0);
   const endsBytes = periods > 1 ? ENDS_BYTES : 0;
   const symbols = automata.flatMap(({ slots }, i) => slots.events.map((name, event) => ({ name, i, event })));
@@ -126,11 +128,9 @@ export function encryptedAutomata<PublicKey, Ciphertext>(
       seal: (state) => {
         let last = state;
         while (last.ends < periods) last = ended(last);
-        return join(
-          automata.flatMap(({ sealing }, i) =>
-            sealing.seal(last.vectors[i] as Ciphertext[], encryptorAt(i), random).map(scheme.encode),
-          ),
-        );
+        const drawn = automata.map(({ sealing }) => sealing.draw(random));
+        const report = drawn.flatMap((seal, i) => seal(last.vectors[i] as Ciphertext[], encryptorAt(i)));
+        return join(report.map(scheme.encode));
       },
     };
   }
@@ -140,18 +140,6 @@ export function encryptedAutomata<PublicKey, Ciphertext>(
     symbols.map(({ name }) => name),
     machine,
   );
-}
-
-function requireFitting<P, C>({ id, hidesRerandomizations }: SlotScheme<P, C>, length: number): void {
-  if (!hidesRerandomizations) {
-    throw new TypeError(`${id} shows the key holder how often a ciphertext was rerandomized`);
-  }
-  if (length > MOST_CIPHERTEXTS) {
-    throw new RangeError(
-      `${id} would keep ${length} ciphertexts, and more than ${MOST_CIPHERTEXTS} take minutes to ` +
-        "write: lower the last of the edges, the limit or the number of metrics, or use the lattice scheme, with one server",
-    );
-  }
 }
 
 function slotsOf<C>(automata: readonly EncryptedAutomaton<C>[], i: number): Slots {

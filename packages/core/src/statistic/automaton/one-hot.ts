@@ -1,5 +1,5 @@
 import type { Transitions } from "./counter.ts";
-import type { Move, Slots } from "./slots.ts";
+import { type Move, requireFewSlots, type Slots } from "./slots.ts";
 
 /**
  * A slot for every state: the one-hot vector of the state. Every state has one successor, so preimages are disjoint. A
@@ -7,6 +7,7 @@ import type { Move, Slots } from "./slots.ts";
  * states there: then the new slot is a fresh 1. `states` lists the states that have slots.
  */
 export function oneHotSlots(automaton: Transitions, isRead: (state: number) => boolean): Slots & { states: number[] } {
+  requireFewSlots(automaton.states);
   const all = Array.from({ length: automaton.states }, (_, state) => state);
   const states = all.every(isRead) ? all : keptStates(automaton, all, isRead);
   const places = new Map(states.map((state, slot) => [state, slot]));

@@ -13,7 +13,8 @@ export interface Encryptor<Ciphertext> {
 export interface Sealing<Ciphertext> {
   /** Ciphertexts in the report. */
   readonly length: number;
-  seal(slots: readonly Ciphertext[], encryptor: Encryptor<Ciphertext>, random: Randomness): Ciphertext[];
+  /** Draws the coins of the mechanism, before any slot is looked at. What it returns makes the report. */
+  draw(random: Randomness): (slots: readonly Ciphertext[], encryptor: Encryptor<Ciphertext>) => Ciphertext[];
 }
 
 /** What is told of a bit: itself, or 0 or 1 regardless. */
@@ -23,7 +24,10 @@ export type BitResponse = 0 | 1 | "keep";
 export function trueBits<C>(sums: Move): Sealing<C> {
   return {
     length: sums.length,
-    seal: (slots, { move, rerandomize }) => move(slots, sums).map(rerandomize),
+    draw:
+      () =>
+      (slots, { move, rerandomize }) =>
+        move(slots, sums).map(rerandomize),
   };
 }
 
@@ -34,14 +38,15 @@ export function trueBits<C>(sums: Move): Sealing<C> {
 export function answeredBits<C>(sums: Move, draw: (random: Randomness) => readonly BitResponse[]): Sealing<C> {
   return {
     length: sums.length,
-    seal: (slots, { move, encrypt, rerandomize }, random) => {
+    draw: (random) => {
       const responses = draw(random);
-      return move(slots, sums).map((bit, i) => {
-        const response = responses[i] as BitResponse;
-        const kept = rerandomize(bit);
-        const replaced = encrypt(response === "keep" ? 0 : response);
-        return response === "keep" ? kept : replaced;
-      });
+      return (slots, { move, encrypt, rerandomize }) =>
+        move(slots, sums).map((bit, i) => {
+          const response = responses[i] as BitResponse;
+          const kept = rerandomize(bit);
+          const replaced = encrypt(response === "keep" ? 0 : response);
+          return response === "keep" ? kept : replaced;
+        });
     },
   };
 }

@@ -19,6 +19,17 @@ export interface Slots extends Pick<Automaton, "events" | "periods" | "periodTic
   onEnd(period: number): Move;
 }
 
+const MOST_SLOTS = 10_000;
+
+/** Refuses with a `RangeError` more slots than a device can write. Lists of them are made afterwards. */
+export function requireFewSlots(slots: number): void {
+  if (slots <= MOST_SLOTS) return;
+  throw new RangeError(
+    `a device would keep ${slots} ciphertexts, and more than ${MOST_SLOTS} take minutes to write: lower the last of ` +
+      "the edges, the limit or the number of metrics, or use the lattice scheme, with one server",
+  );
+}
+
 /** One move after another, as one move. */
 export function composed(first: Move, second: Move): Move {
   return second.map((sources) => {

@@ -14,11 +14,13 @@ export type Adding<Ciphertext> = Pick<AdditiveScheme<number, unknown, unknown, C
 export function answeredCategory<C>(scheme: Adding<C>, weights: readonly number[], response: KaryResponse): Sealing<C> {
   return {
     length: 1,
-    seal: (slots, { encrypt, rerandomize }, random) => {
+    draw: (random) => {
       const { keep, decoy } = drawKary(response, random);
-      const kept = rerandomize(weightedSum(scheme, weights, slots));
-      const replaced = encrypt(decoy);
-      return [keep ? kept : replaced];
+      return (slots, { encrypt, rerandomize }) => {
+        const kept = rerandomize(weightedSum(scheme, weights, slots));
+        const replaced = encrypt(decoy);
+        return [keep ? kept : replaced];
+      };
     },
   };
 }
@@ -27,9 +29,9 @@ export function answeredCategory<C>(scheme: Adding<C>, weights: readonly number[
 export function noisyNumber<C>(scheme: Adding<C>, weights: readonly number[], noise: DiscreteGaussian): Sealing<C> {
   return {
     length: 1,
-    seal: (slots, { encrypt }, random) => {
-      const drawn = encrypt(Number(drawDiscreteGaussian(noise, random)));
-      return [scheme.add(weightedSum(scheme, weights, slots), drawn)];
+    draw: (random) => {
+      const drawn = Number(drawDiscreteGaussian(noise, random));
+      return (slots, { encrypt }) => [scheme.add(weightedSum(scheme, weights, slots), encrypt(drawn))];
     },
   };
 }

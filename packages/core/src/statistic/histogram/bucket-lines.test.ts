@@ -87,9 +87,9 @@ describe("lines of bits, one for each width of buckets", () => {
 
   it("the responses decide over every bucket's bit", () => {
     const lines = linesOf([0, 1, 3]);
-    const { seal } = answeredBits<Marked>(lines.fronts, () => [1, "keep", 0]);
+    const seal = answeredBits<Marked>(lines.fronts, () => [1, "keep", 0]).draw(() => {});
     const encryptor = { encrypt: (bit: number) => ({ bit }), rerandomize: (bit: Marked) => bit, move: moved };
-    const report = seal(moved(started(lines), lines.onEvent(0, 0)), encryptor, () => {});
+    const report = seal(moved(started(lines), lines.onEvent(0, 0)), encryptor);
     expect(report.map(({ bit }) => bit)).toEqual([1, 1, 0]);
   });
 });

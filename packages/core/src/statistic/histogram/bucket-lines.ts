@@ -1,5 +1,5 @@
 import { counter } from "../automaton/counter.ts";
-import type { Move, Slots } from "../automaton/slots.ts";
+import { type Move, requireFewSlots, type Slots } from "../automaton/slots.ts";
 import { bucketOf } from "./histogram.ts";
 
 /**
@@ -24,10 +24,9 @@ export function bucketLines(event: string, edges: readonly number[]): Slots & { 
   const { lines, places } = layOut(edges);
   const { events, periods, periodTicks } = counter(event, edges.at(-1) as number);
   const range = (first: number, end: number): number[] => Array.from({ length: end - first }, (_, i) => first + i);
-  const unmoved = range(
-    0,
-    lines.reduce((total, { length }) => total + length, 0),
-  ).map((place) => [place]);
+  const bits = lines.reduce((total, { length }) => total + length, 0);
+  requireFewSlots(bits);
+  const unmoved = range(0, bits).map((place) => [place]);
   return {
     events,
     periods,
