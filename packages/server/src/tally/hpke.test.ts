@@ -35,7 +35,7 @@ describe.each(["leader", "helper"] as const)("HPKE of the %s on Node's primitive
     [half.subarray(0, ENCAPSULATED_BYTES), half.subarray(ENCAPSULATED_BYTES)] as const;
 
   it("derives the keys that core derives", () => {
-    expect(new Uint8Array(node.publicKey)).toEqual(web.publicKey);
+    expect(node.publicKey).toEqual(web.publicKey);
   });
 
   it("opens what core opens, and nothing else", async () => {
@@ -43,7 +43,7 @@ describe.each(["leader", "helper"] as const)("HPKE of the %s on Node's primitive
       const { half, aad } = await wrapped(bits);
       const expected = await web.open(...parts(half), aad);
       expect(expected?.length).toBe(half.length - WRAPPING_BYTES);
-      expect(new Uint8Array((await node.open(...parts(half), aad)) ?? [])).toEqual(expected);
+      expect(await node.open(...parts(half), aad)).toEqual(expected);
       for (let at = 0; at < half.length; at += bits === 1 ? 1 : 37) {
         for (const change of at === 31 ? [1, 0x80] : [1 << (at & 7)]) {
           const altered = half.with(at, (half[at] as number) ^ change);

@@ -35,7 +35,8 @@ export function deriveNodeWrappingKeys(
   const seed = deriveWrappingSeed(windowSecret, of);
   const privateKey = deriveKeyPair(seed);
   seed.fill(0);
-  const publicKey = Buffer.from(createPublicKey(privateKey).export({ format: "jwk" }).x ?? "", "base64url");
+  const { x = "" } = createPublicKey(privateKey).export({ format: "jwk" });
+  const publicKey = Uint8Array.from(Buffer.from(x, "base64url"));
   const context = Buffer.concat([
     MODE_BASE,
     labeledExtract(HPKE_SUITE, NOTHING, "psk_id_hash", NOTHING),
@@ -60,7 +61,7 @@ export function deriveNodeWrappingKeys(
     const plaintext = decipher.update(ciphertext.subarray(0, -TAG_BYTES));
     try {
       decipher.final();
-      return plaintext;
+      return Uint8Array.from(plaintext);
     } catch {
       return undefined; // the tag is another
     }
