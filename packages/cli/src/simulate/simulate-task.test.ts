@@ -67,7 +67,13 @@ describe("lethe simulate --task", () => {
     for (const [message, ...args] of [
       ["option '--ticks' cannot be used with --task: the task file sets it", "--task", "task.json", "--ticks", "3"],
       ["option '--scheme' cannot be used with --task", "--task", "task.json", "--scheme", "elgamal"],
-      ["a task file without --statistic", "--task", "task.json", "--statistic", "mean"],
+      [
+        "option '--statistic' cannot be used with --task: the task file sets it",
+        "--task",
+        "task.json",
+        "--statistic",
+        "mean",
+      ],
       ["missing.json", "--task", "missing.json"],
       ["bad.json: metrics[0].statistic is one of", "--task", "bad.json"],
       ["--statistic is missing", "--devices", "3"],

@@ -68,9 +68,6 @@ async function run({ server, task, statistic, ...options }: SimulateOptions, com
     return simulateFleet({ server, task, devices, rate, ...(json && { json }) });
   }
   if (task !== undefined) {
-    if (statistic !== undefined) {
-      return command.error("error: option '--task' is for --server only, or for a task file without --statistic");
-    }
     refuseAllBut(["task", "devices", "rate", "seed", "json"], command, "--task: the task file sets it");
     const { devices, rate, seed, json } = options;
     return simulateTaskFile(task, { devices, rate, ...(seed !== undefined && { seed }), ...(json && { json }) });
