@@ -53,7 +53,7 @@ export interface SimulatedTask {
 
 /**
  * Runs a fleet of devices through one window of a task, with its servers in this process: real keys of every device,
- * the real state machines, reports and estimates. What is left out are the network, the disk, and most writes: a device
+ * the real state machines, reports and estimates. It leaves out the network, the disk, and most writes: a device
  * whose ciphertexts have room for any number of events writes in four ticks only, as if it were off in the others. No
  * figure depends on that.
  */
