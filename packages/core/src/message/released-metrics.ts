@@ -21,17 +21,21 @@ export interface TaskPrice {
   readonly reporting: number;
 }
 
-/** The figures of a release, in the order in which the task names its metrics. */
+/**
+ * The figures of a release, in the order in which the task names its metrics. `parts` says of how many sums, each with
+ * its own noise if the noise is the servers', these are the total.
+ */
 export function releasedMetrics(
   order: readonly { readonly name: string }[],
   statistics: readonly SummedStatistic[],
   received: number,
   cost: TaskPrice,
+  parts = 1,
 ): ReleasedMetric[] {
   const costs = costsOf(cost);
   const metrics = statistics.flatMap((part): ReleasedMetric[] => {
     const { metrics: names, statistic, estimates, sums } = part;
-    const found = estimates.estimate(sums, received);
+    const found = estimates.estimate(sums, received, parts);
     const consistent = estimates.consistent(
       found.map(({ estimate }) => estimate),
       received,

@@ -67,8 +67,11 @@ export interface ServerEstimates {
    */
   localEpsilon(delta?: number): number;
   readonly mechanism: string;
-  /** One estimate for each answer, from the answers of all devices added up. */
-  estimate(sums: readonly number[], devices: number): Estimate[];
+  /**
+   * One estimate for each answer, from the answers of all devices added up. Noise of servers is in the sums once for
+   * each of `parts` groups of devices, by default one.
+   */
+  estimate(sums: readonly number[], devices: number, parts?: number): Estimate[];
   /** The nearest values to the estimates that could be true. */
   consistent(estimates: readonly number[], devices: number): number[];
   /** Of categories: these quantiles, as if the categories were in order of size. */
