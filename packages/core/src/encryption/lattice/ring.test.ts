@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { addTernary, seededRandomnessForTests } from "../../randomness/index.ts";
-import { addElement, negateRange, type RingElement, scaleElement } from "./limbs.ts";
+import { addElement, type RingElement } from "./limbs.ts";
+import { negateRange, scaleElement } from "./multiples.ts";
 import { LATTICE_SETS, type LatticeParameters, LIMB, modulusBits } from "./parameters.ts";
+import { largestFactor } from "./product-error.ts";
 import { type Ring, ringOf } from "./ring.ts";
 import { multiplyElement, rotateElement } from "./rotating.ts";
 
@@ -108,12 +110,13 @@ for (const parameters of LATTICE_SETS) {
     it("multiplies exactly: ternary, the largest sums of samples, worst cases", () => {
       const ternary = new Int32Array(N);
       addTernary(seededRandomnessForTests("ternary factor"), ternary);
+      const largest = largestFactor(N);
       const factors = [
         ternary,
         new Int32Array(N).fill(1),
-        ternary.map((digit) => digit * ring.largestFactor),
-        new Int32Array(N).fill(ring.largestFactor),
-        new Int32Array(N).map((_, i) => (i % 2 === 0 ? ring.largestFactor : -ring.largestFactor)),
+        ternary.map((digit) => digit * largest),
+        new Int32Array(N).fill(largest),
+        new Int32Array(N).map((_, i) => (i % 2 === 0 ? largest : -largest)),
       ];
       const elements = [uniformElement(ring, 1), ring.zero().fill(LIMB / 2), ring.zero().fill(LIMB / 2 - 1)];
       for (const [i, factor] of factors.entries()) {
