@@ -153,8 +153,8 @@ describe("from a task file to a release", () => {
     );
     expect(figures.length).toBe(simulated.truth.length);
     for (const [i, { estimate, standardError }] of figures.entries()) {
-      // Six figures, unseeded: false alarm 1e-8.
-      expect(Math.abs(estimate - (simulated.truth[i]?.truth as number))).toBeLessThan(6 * standardError);
+      // Six figures, unseeded. By the exact distributions of these answers, which are skewed, false alarms are below 3e-7.
+      expect(Math.abs(estimate - (simulated.truth[i]?.truth as number))).toBeLessThan(7 * standardError);
     }
 
     checkText(run("results", "editor-health", "--window", window).stdout);

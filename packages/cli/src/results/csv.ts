@@ -1,4 +1,4 @@
-import { type Figure, figuresOf, type Release } from "@lethe/core/message";
+import { type Figure, figuresOf, quantilesOf, type Release, type ReleasedMetric } from "@lethe/core/message";
 import { iso } from "../print/time.ts";
 import { localDelta } from "./text.ts";
 
@@ -21,9 +21,15 @@ const HEADER = [
   "local_delta",
   "aggregate_epsilon",
   "aggregate_delta",
+  "quantiles",
+  "quantiles_low",
+  "quantiles_high",
 ];
 
-/** A release in CSV (RFC 4180), one row per figure; the header alone if there is no release. */
+/**
+ * A release in CSV (RFC 4180), one row per figure; the header alone if there is no release. In the row of a bucket are
+ * the quantiles that are estimated to be in it, and those whose intervals begin and end with it.
+ */
 export function toCsv(release: Release | undefined): string {
   return [HEADER, ...(release ? rowsOf(release) : [])]
     .map((row) => `${row.map((cell) => quoted(String(cell))).join(",")}\r\n`)
@@ -37,9 +43,18 @@ function rowsOf({ task, version, window, from, to, received, metrics }: Release)
       ...[task, version, window, iso(from), iso(to), received, name, statistic, bucket],
       ...[estimate, standardError, ...interval, consistent],
       ...[localEpsilon, localDelta(metric), epsilon, delta],
+      ...(["bucket", "low", "high"] as const).map((end) => quantilesAt(metric, end, bucket)),
     ];
     return figuresOf(metric).map(({ label = "", figure }) => row(label, figure));
   });
+}
+
+/** The quantiles whose bucket, or whose first or last one, has this name: "0.5 0.9". */
+function quantilesAt(metric: ReleasedMetric, end: "bucket" | "low" | "high", bucket: string): string {
+  return quantilesOf(metric)
+    .filter((quantile) => quantile[end] === bucket)
+    .map(({ q }) => q)
+    .join(" ");
 }
 
 function quoted(cell: string): string {

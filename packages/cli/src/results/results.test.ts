@@ -60,6 +60,26 @@ describe("a release in words", () => {
     ]);
   });
 
+  it("has the quantiles of histograms, from which bucket to which", () => {
+    const { estimate, standardError, interval, consistent, ...guarantee } = RELEASE.metrics[0] as Figure &
+      Extract<Release["metrics"][number], Figure>;
+    const buckets = ["0", "1–4", "5+"].map((bucket) => ({ bucket, ...figure(400, 30) }));
+    const quantiles = [
+      { q: 0.5, bucket: "1–4", low: "0", high: "1–4" },
+      { q: 0.99, bucket: "5+", low: "5+", high: "5+" },
+    ];
+    const histogram = { ...guarantee, name: "clicks", statistic: "histogram", buckets, quantiles } as const;
+    expect(describeOutcome({ ...RELEASE, metrics: [histogram] }, 60, "one-server")).toContain(
+      [
+        "",
+        "quantiles of devices  q     bucket  95%, all of a metric at once",
+        "clicks                0.5   1–4     0 to 1–4",
+        "clicks                0.99  5+      5+",
+        "",
+      ].join("\n"),
+    );
+  });
+
   it("says what it stands on with two servers, and that too few devices hide no hijacked report", () => {
     const privacy = { ...RELEASE.privacy, honest: 1, hijackedEpsilon: null };
     const text = describeOutcome({ ...RELEASE, privacy }, 60, "two-server");
@@ -127,12 +147,16 @@ describe("a release as CSV", () => {
     ];
     const { estimate, standardError, interval, consistent, ...guarantee } = RELEASE.metrics[0] as Figure &
       Extract<Release["metrics"][number], Figure>;
-    const histogram = { ...guarantee, statistic: "histogram", buckets } as const;
+    const quantiles = [
+      { q: 0.5, bucket: "0", low: "0", high: "0" },
+      { q: 0.9, bucket: "0", low: "0", high: 'a "b", c' },
+    ];
+    const histogram = { ...guarantee, statistic: "histogram", buckets, quantiles } as const;
     expect(toCsv({ ...RELEASE, metrics: [...RELEASE.metrics, histogram] }).split("\r\n")).toEqual([
-      "task,version,window,from,to,received,metric,statistic,bucket,estimate,standard_error,interval_low,interval_high,consistent,local_epsilon,local_delta,aggregate_epsilon,aggregate_delta",
-      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,occurrence,,300,20,260.8,339.2,300,1,0,0.125,0.000001",
-      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,0,1,1,-0.96,2.96,1,1,0,0.125,0.000001",
-      't,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,"a ""b"", c",2,1,0.040000000000000036,3.96,2,1,0,0.125,0.000001',
+      "task,version,window,from,to,received,metric,statistic,bucket,estimate,standard_error,interval_low,interval_high,consistent,local_epsilon,local_delta,aggregate_epsilon,aggregate_delta,quantiles,quantiles_low,quantiles_high",
+      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,occurrence,,300,20,260.8,339.2,300,1,0,0.125,0.000001,,,",
+      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,0,1,1,-0.96,2.96,1,1,0,0.125,0.000001,0.5 0.9,0.5 0.9,0.5",
+      't,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,"a ""b"", c",2,1,0.040000000000000036,3.96,2,1,0,0.125,0.000001,,,0.9',
       "",
     ]);
   });

@@ -29,6 +29,7 @@ import type {
   Release,
   ReleasedGroup,
   ReleasedMetric,
+  ReleasedQuantile,
   ReleaseOrWithheld,
   WindowStatus,
   Withheld,
@@ -43,6 +44,13 @@ const interval = described(
 const FIGURE: Fields<Figure> = { estimate: number, standardError: number, interval, consistent: number };
 
 const BUCKET: Fields<BucketFigure> = { bucket: text, ...FIGURE };
+
+const QUANTILE: Fields<ReleasedQuantile> = {
+  q: number,
+  bucket: text,
+  low: text,
+  high: text,
+};
 
 const GUARANTEE: Omit<Fields<ReleasedMetric>, "statistic"> = {
   name,
@@ -62,6 +70,10 @@ const WITH_BUCKETS = object("a metric", {
   ...GUARANTEE,
   statistic: oneOf(...STATISTICS.filter(hasCategories)),
   buckets: list("buckets", object("a bucket", BUCKET), 0, Number.POSITIVE_INFINITY),
+  quantiles: described(
+    optional(list("quantiles", object("a quantile", QUANTILE), 0, Number.POSITIVE_INFINITY)),
+    "of the devices that reported, by bucket; from low to high is 95%, for all of a metric at once",
+  ),
 }) as Field<ReleasedMetric>;
 
 const WITH_FIGURE = object("a metric", {

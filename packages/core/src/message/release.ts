@@ -18,6 +18,16 @@ export interface BucketFigure extends Figure {
   readonly bucket: string;
 }
 
+/** A quantile of the devices that reported, by the names of buckets. */
+export interface ReleasedQuantile {
+  readonly q: number;
+  /** The first bucket up to which a share of q of the devices are. */
+  readonly bucket: string;
+  /** From which bucket to which it may be: 95% for all quantiles of a metric at once. */
+  readonly low: string;
+  readonly high: string;
+}
+
 interface ReleasedGuarantee {
   readonly name: string;
   readonly mechanism: string;
@@ -38,7 +48,12 @@ export type CategoryStatistic = {
 export type ReleasedMetric = ReleasedGuarantee &
   (
     | ({ readonly statistic: Exclude<StatisticName, CategoryStatistic> } & Figure)
-    | { readonly statistic: CategoryStatistic; readonly buckets: readonly BucketFigure[] }
+    | {
+        readonly statistic: CategoryStatistic;
+        readonly buckets: readonly BucketFigure[];
+        /** If the buckets are in order of size. Releases from before there were quantiles have none. */
+        readonly quantiles?: readonly ReleasedQuantile[];
+      }
   );
 
 /** A figure with what tells it from the others of its metric: a category, or nothing if it is the only one. */
@@ -52,6 +67,11 @@ export function figuresOf(metric: ReleasedMetric): readonly LabelledFigure[] {
   return "buckets" in metric
     ? metric.buckets.map((figure) => ({ label: figure.bucket, figure }))
     : [{ figure: metric }];
+}
+
+/** The quantiles of a metric, none if its figures have no order. */
+export function quantilesOf(metric: ReleasedMetric): readonly ReleasedQuantile[] {
+  return ("buckets" in metric && metric.quantiles) || [];
 }
 
 /** How one group of devices differs from another in a figure: in the share of devices, or in a mean. */

@@ -245,6 +245,15 @@ describe("a bad task is refused with a line that begins with the field", () => {
         { ...histogram, edges: [] },
         "metrics[1].edges are whole numbers that begin with 0 and increase, at least two, not []",
       ],
+      [
+        { ...histogram, quantiles: [0.5, 1] },
+        "metrics[1].quantiles are numbers above 0 and below 1 that increase, not [0.5, 1]",
+      ],
+      [
+        { ...histogram, quantiles: [0.9, 0.5] },
+        "metrics[1].quantiles are numbers above 0 and below 1 that increase, not [0.9, 0.5]",
+      ],
+      [{ ...histogram, quantiles: [] }, "metrics[1].quantiles is a list of 1 to 99 numbers, not of 0"],
       [{ ...histogram, edges: "0,1" }, 'metrics[1].edges is a list of numbers, not "0,1"'],
       [{ ...histogram, edges: [0, "\u001b[31m"] }, 'metrics[1].edges[1] is a number, not "\\u001b[31m"'],
       [

@@ -14,7 +14,8 @@ interface TrueAnswers {
   readonly consistent: ServerEstimates["consistent"];
 }
 
-const SERVERS = 2;
+/** How many add noise. */
+export const SERVERS = 2;
 
 /**
  * What each server adds, and what is estimated from sums with the noise of both in them. The error does not depend on

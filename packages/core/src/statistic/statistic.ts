@@ -1,5 +1,5 @@
 import type { DeviceKeyContext, Secret } from "../encryption/index.ts";
-import type { Estimate } from "../estimate/index.ts";
+import type { Estimate, QuantileEstimate } from "../estimate/index.ts";
 import type { Randomness } from "../randomness/index.ts";
 import type { Recorder } from "./recorder.ts";
 
@@ -74,6 +74,8 @@ export interface ServerEstimates {
   estimate(sums: readonly number[], devices: number, parts?: number): Estimate[];
   /** The nearest values to the estimates that could be true. */
   consistent(estimates: readonly number[], devices: number): number[];
+  /** Of categories: these quantiles, as if the categories were in order of size. */
+  quantiles?(sums: readonly number[], devices: number, asked: readonly number[]): QuantileEstimate[];
 }
 
 /** The δ at which a local ε is stated that has one. */

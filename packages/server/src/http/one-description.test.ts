@@ -42,7 +42,7 @@ const MEAN = { name: "tabs", statistic: "mean", limit: 5, sigma: 3 } as const;
 /** One of every form that a metric can have. */
 const TOLD: readonly Metric[] = [
   { name: "crashed", statistic: "occurrence", localEpsilon: 1 },
-  { ...HISTOGRAM, mechanism: "unary" },
+  { ...HISTOGRAM, mechanism: "unary", quantiles: [0.25, 0.5] },
   MEAN,
 ];
 const TOLD_TO_TWO = TOLD.filter(({ statistic }) => entryOf(statistic).run.twoServers);
@@ -96,7 +96,13 @@ const RELEASE: Release = {
   invalid: { estimate: -1, standardError: 3, epsilon: 0.5 },
   metrics: [
     { name: "crashed", statistic: "occurrence", ...GUARANTEE, ...FIGURE },
-    { name: "saves", statistic: "histogram", ...GUARANTEE, buckets: [{ bucket: "0", ...FIGURE }] },
+    {
+      name: "saves",
+      statistic: "histogram",
+      ...GUARANTEE,
+      buckets: [{ bucket: "0", ...FIGURE }],
+      quantiles: [{ q: 0.5, bucket: "0", low: "0", high: "1+" }],
+    },
     { name: "tabs", statistic: "mean", ...GUARANTEE, ...FIGURE },
   ],
   privacy: {

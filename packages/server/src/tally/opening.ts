@@ -1,5 +1,5 @@
 import { type KeyObject, sign } from "node:crypto";
-import { commitToWindowSecret, secret } from "@lethe/core/encryption";
+import { commitToWindowSecret, type RistrettoGroup, secret } from "@lethe/core/encryption";
 import {
   DEVICE_BYTES,
   decodeReport,
@@ -58,11 +58,12 @@ const random = randomnessFrom(globalThis.crypto);
 
 const layouts = new Map<string, { manifest: Manifest; hash: Uint8Array; layout: TaskLayout }>();
 
-function contextOf(text: string): { manifest: Manifest; hash: Uint8Array; layout: TaskLayout } {
+/** A process has one `group`. */
+function contextOf(text: string, group?: RistrettoGroup): { manifest: Manifest; hash: Uint8Array; layout: TaskLayout } {
   let known = layouts.get(text);
   if (!known) {
     const manifest = parseManifest(text);
-    known = { manifest, hash: manifestHash(text), layout: layoutOf(manifest) };
+    known = { manifest, hash: manifestHash(text), layout: layoutOf(manifest, group) };
     layouts.set(text, known);
   }
   return known;
@@ -79,8 +80,9 @@ export function issueKeys(
   { manifest: text, window, windowSecret }: WindowKeys,
   count: number,
   signingKey: KeyObject,
+  group?: RistrettoGroup,
 ): IssuedKeys[] {
-  const { manifest, hash, layout } = contextOf(text);
+  const { manifest, hash, layout } = contextOf(text, group);
   const master = secret(windowSecret);
   return Array.from({ length: count }, () => {
     const device = new Uint8Array(DEVICE_BYTES);
@@ -102,9 +104,10 @@ export function issueKeys(
 export function openReports(
   { manifest: text, window, windowSecret }: WindowKeys,
   reports: readonly ReceivedReport[],
+  group?: RistrettoGroup,
 ): BatchSums {
   return withBufferedRandomness(random, (buffered) => {
-    const { manifest, hash, layout } = contextOf(text);
+    const { manifest, hash, layout } = contextOf(text, group);
     const master = secret(windowSecret);
     const groups = groupsIn(manifest);
     const sums: number[][] = groups.flatMap(() => layout.map(() => []));

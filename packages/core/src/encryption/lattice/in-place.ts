@@ -73,6 +73,7 @@ export function createInPlaceLattice(parameters: LatticeParameters, plaintextBit
 function createZeroEncryptor(ring: Ring): InPlaceLattice["addEncryptionsOfZero"] {
   const N = ring.parameters.dimension;
   const [ephemeral, error0, error1] = [new Int32Array(N), new Int32Array(N), new Int32Array(N)] as const;
+  const spectrum = new Float64Array(N);
 
   return (publicKey, { c0, c1 }, count, random) => {
     // A sum of 4,096 ternary samples has standard deviation 52, `largestFactor` is at least 219: by Chernoff's bound the 2-norm of N such sums
@@ -90,14 +91,11 @@ function createZeroEncryptor(ring: Ring): InPlaceLattice["addEncryptionsOfZero"]
           addSummed("binomial", random, summed, error0);
           addSummed("binomial", random, summed, error1);
         }
-        const u = ring.transformSmall(ephemeral);
-        ring.addProduct(c0, publicKey.aSpectra, u);
-        ring.addProduct(c1, publicKey.bSpectra, u);
-        ring.addSmall(c0, error0);
-        ring.addSmall(c1, error1);
-        u.fill(0);
+        const u = ring.transformSmall(ephemeral, spectrum);
+        ring.addProduct(c0, publicKey.aSpectra, u, error0);
+        ring.addProduct(c1, publicKey.bSpectra, u, error1);
       } finally {
-        for (const sample of [ephemeral, error0, error1]) sample.fill(0);
+        for (const sample of [ephemeral, error0, error1, spectrum]) sample.fill(0);
       }
     }
   };

@@ -1,3 +1,4 @@
+import { fastXof } from "../../fast-xof.ts";
 import type { Randomness } from "../../randomness/index.ts";
 import type { AdditiveScheme } from "../rerandomizable.ts";
 import { changed, type LatticeCiphertext, openPhase, trivialCiphertext } from "./ciphertext.ts";
@@ -90,7 +91,7 @@ export function createLattice(parameters: LatticeParameters, plaintextBits: numb
     addToSlot,
     id: `lattice ${set.set} ${N}`,
     hidesRerandomizations: false,
-    generateKeys: (random) => generateKeys(ring, random),
+    generateKeys: (random) => generateKeys(ring, random, fastXof),
     generateSecretKey: (random) => generateSecretKey(ring, random),
     encrypt,
     rerandomize: (publicKey, ciphertext, random) =>

@@ -21,19 +21,6 @@ export function addElement({ dimension: N, limbs }: LatticeParameters, target: R
   }
 }
 
-/** The coefficients of `small` are below 2³⁰ in absolute value. */
-export function addSmall(
-  { dimension: N, limbs }: LatticeParameters,
-  target: RingElement,
-  small: SmallPolynomial,
-): void {
-  for (let i = 0; i < N; i++) {
-    const low = (target[i] as number) + (small[i] as number);
-    target[i] = low & LIMB_MASK;
-    if (limbs === 2) target[N + i] = ((target[N + i] as number) + (low >> LIMB_BITS)) & LIMB_MASK;
-  }
-}
-
 /** Negates the coefficients from `from` to before `to`. */
 export function negateRange(
   { dimension: N, limbs }: LatticeParameters,

@@ -90,12 +90,18 @@ for (const parameters of LATTICE_SETS) {
       );
     });
 
-    it("adds small polynomials with carries and borrows", () => {
+    it("adds small polynomials with carries and borrows, with a product or without", () => {
+      const [nothing, zero] = [ring.transform(ring.zero()), ring.transformSmall(new Int32Array(N))];
       const small = new Int32Array(N).map((_, i) => (i % 2 === 0 ? 1 : -1) * i * 1000);
       for (const x of [ring.zero(), ring.zero().fill(LIMB - 1), uniformElement(ring, 5)]) {
-        const before = read(x);
-        ring.addSmall(x, small);
+        const [before, spectra] = [read(x), ring.transform(x)];
+        ring.addProduct(x, nothing, zero, small);
         expect(read(x)).toEqual(map(before, (value, i) => value + BigInt(small[i] as number)));
+        const factor = new Int32Array(N).fill(-1);
+        const product = multiply(before, factor);
+        const sum = read(x);
+        ring.addProduct(x, spectra, ring.transformSmall(factor), small);
+        expect(read(x)).toEqual(map(sum, (value, i) => value + (product[i] as bigint) + BigInt(small[i] as number)));
       }
     });
 
