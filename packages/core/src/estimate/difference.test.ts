@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { estimateDifference, type PerDevice } from "./difference.ts";
-import { twoSidedTail } from "./normal-tail.ts";
+import { twoSidedTail } from "./p-value.ts";
 
 describe("the tails of the normal distribution", () => {
   // Computed elsewhere, in 40-digit arithmetic: erfc(z/√2).

@@ -139,6 +139,7 @@ it("with noise of the servers, which each group has its own of, the errors of th
       mode: "two-server",
       metrics: [
         { name: "crashed", statistic: "occurrence", noise: "servers", sigma: 20 },
+        { name: "saves", statistic: "histogram", edges: [0, 1, 2, 3, 4], noise: "servers", sigma: 20 },
         { name: "tabs", statistic: "mean", limit: 10, sigma: 20 },
       ],
     }),
@@ -149,15 +150,24 @@ it("with noise of the servers, which each group has its own of, the errors of th
     estimates: createTwoServerStatistic(spec),
   }));
   const price = planTask({ task, devices: 1000, delta: 1e-6, windows: 1 });
-  const group = { enrolled: 400, received: 400, sums: [[100], [800]] };
+  const group = { enrolled: 400, received: 400, sums: [[100], [20, 80, 200, 80, 20], [800]] };
   const { metrics, groups } = releasedFigures(task, parts, [group, group, group], price);
   const errorsOf = (found: Release["metrics"]) =>
     found.map((each) => ("standardError" in each ? each.standardError : 0));
   const [first] = groups ?? [];
   if (first?.status !== "released") throw new TypeError("not released");
-  const [count, mean] = errorsOf(first.metrics) as [number, number];
-  const [total, meanOfAll] = errorsOf(metrics) as [number, number];
+  const [count, , mean] = errorsOf(first.metrics) as [number, number, number];
+  const [total, , meanOfAll] = errorsOf(metrics) as [number, number, number];
   expect(total).toBeCloseTo(Math.sqrt(3) * count, 9);
   // Of three times the devices.
   expect(meanOfAll).toBeCloseTo(mean / Math.sqrt(3), 9);
+  const intervals = (noises: number) =>
+    parts
+      .find(({ statistic }) => statistic === "histogram")
+      ?.estimates.quantiles?.([60, 240, 600, 240, 60], 1200, [0.2], noises);
+  const saves = metrics.find(({ name }) => name === "saves");
+  const [quantile] = (saves && "buckets" in saves && saves.quantiles) || [];
+  // The median is sure either way; nearer to an edge the noise of three groups leaves more open than that of one.
+  expect(quantile).toMatchObject({ q: 0.5, low: "2", high: "2" });
+  expect(intervals(60)).not.toEqual(intervals(1));
 });
