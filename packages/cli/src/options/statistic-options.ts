@@ -10,15 +10,23 @@ import {
   schemesOf,
 } from "@lethe/core/statistic";
 import type { NoiseSource } from "@lethe/core/two-server";
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { wholeNumber } from "./options.ts";
 
-/** The names of all statistics, for a sentence. */
-export const ALL_STATISTICS: string = anyOf(STATISTICS);
+/** The statistics that options can describe; task files describe all. */
+const BY_OPTIONS = STATISTICS.filter((statistic) => entryOf(statistic).plan.settings);
+
+/** The names of these statistics, for a sentence. */
+export const ALL_STATISTICS: string = anyOf(BY_OPTIONS);
 
 /** --statistic: what is counted. */
 export function statisticOption(): Option {
-  return new Option("--statistic <name>", "what is counted").choices(STATISTICS);
+  const choices = `Allowed choices are ${BY_OPTIONS.join(", ")}.`;
+  return new Option("--statistic <name>", "what is counted").choices(BY_OPTIONS).argParser((name) => {
+    if (BY_OPTIONS.some((each) => each === name)) return name;
+    const isKnown = STATISTICS.some((each) => each === name);
+    throw new InvalidArgumentError(isKnown ? `${choices} A task file can have it: use --task.` : choices);
+  });
 }
 
 /** --mode: how many servers count. */
@@ -64,14 +72,8 @@ const LIMITED: readonly StatisticName[] = STATISTICS.filter(
 /** Options that belong to some statistics only, as the entries of the statistics say. */
 const OWNED = ["metrics", "edges", "mechanism", "limit", "sigma"] as const;
 
-/**
- * Refuses options that belong to another statistic, or to another number of servers, than the user asked for, and a
- * statistic that options cannot describe.
- */
+/** Refuses options that belong to another statistic, or to another number of servers, than the user asked for. */
 export function refuseForeignOptions(statistic: StatisticName, command: Command): void {
-  if (!entryOf(statistic).plan.settings) {
-    command.error(`error: --statistic ${statistic} has more settings than options: write a task file, and use --task`);
-  }
   const { mode, noise, scheme } = command.opts<{ mode?: string; noise?: NoiseSource; scheme?: SchemeName }>();
   const isTwo = mode === "two-server";
   const isAtServers = isTwo && (noise ?? entryOf(statistic).run.twoServers?.noise[0]) === "servers";

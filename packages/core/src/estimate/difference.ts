@@ -1,6 +1,6 @@
 import type { Estimate } from "./estimate.ts";
 import { normalEstimate } from "./estimate.ts";
-import { twoSidedTail } from "./normal-tail.ts";
+import { twoSidedTail } from "./p-value.ts";
 
 /** How two groups of devices differ in one figure. */
 export interface Difference extends Estimate {

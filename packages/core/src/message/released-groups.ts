@@ -48,10 +48,11 @@ export function releasedFigures(
   if (released.length === 0) throw new TypeError("too few devices of each group reported");
   if (!names) return { metrics: figures(released) };
   const groups = names.map((group, i): ReleasedGroup | WithheldGroup => {
-    const { enrolled, received, ...rest } = counted[i] as GroupSums;
+    const own = counted[i] as GroupSums;
+    const { enrolled, received } = own;
     const missing = task.minimumDevices - received;
     if (missing > 0) return { group, status: "not-enough", enrolled, received, missing };
-    return { group, status: "released", enrolled, received, metrics: figures([{ enrolled, received, ...rest }]) };
+    return { group, status: "released", enrolled, received, metrics: figures([own]) };
   });
   return {
     metrics: figures(released),

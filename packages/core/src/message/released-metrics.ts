@@ -42,7 +42,7 @@ export function releasedMetrics(
     const figures = found.map((estimate, i): Figure => ({ ...estimate, consistent: consistent[i] as number }));
     const labels = entryOf(statistic).answers.labels(part);
     const buckets = labels.map((bucket, b) => ({ bucket, ...(figures[b] as Figure) }));
-    const quantiles = releasedQuantiles(part, labels, received);
+    const quantiles = releasedQuantiles(part, labels, received, parts);
     const categories = { buckets, ...(quantiles && { quantiles }), ...releasedSummary(part, consistent, received) };
     return names.map((name, i) => {
       const released = { ...costs(name), statistic, ...(labels.length > 0 ? categories : figures[i]) };
@@ -75,11 +75,12 @@ function releasedQuantiles(
   { statistic, quantiles, estimates, sums }: SummedStatistic,
   labels: readonly string[],
   received: number,
+  parts: number,
 ): ReleasedQuantile[] | undefined {
   const asked = entryOf(statistic).answers.quantiles && (quantiles ?? entryOf(statistic).answers.quantiles);
   return (
     asked &&
-    estimates.quantiles?.(sums, received, asked).map(({ q, bucket, low, high }) => {
+    estimates.quantiles?.(sums, received, asked, parts).map(({ q, bucket, low, high }) => {
       const [name, from, to] = [bucket, low, high].map((b) => labels[b]) as [string, string, string];
       return { q, bucket: name, low: from, high: to };
     })

@@ -81,8 +81,8 @@ export interface ServerEstimates {
   combine?(sums: readonly number[], devices: number, weights: readonly number[]): Estimate;
   /** The nearest values to the estimates that could be true. */
   consistent(estimates: readonly number[], devices: number): number[];
-  /** Of categories: these quantiles, as if the categories were in order of size. */
-  quantiles?(sums: readonly number[], devices: number, asked: readonly number[]): QuantileEstimate[];
+  /** Of categories: these quantiles, as if the categories were in order of size. `parts` as for `estimate`. */
+  quantiles?(sums: readonly number[], devices: number, asked: readonly number[], parts?: number): QuantileEstimate[];
 }
 
 /** The δ at which a local ε is stated that has one. */

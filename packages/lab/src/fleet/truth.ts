@@ -1,6 +1,6 @@
 import type { Task } from "@lethe/core/message";
 import type { EventStream } from "@lethe/core/statistic";
-import { figureLabels, trueFigures } from "../simulate/true-figures.ts";
+import { figureLabels, shapeOf, trueFigures } from "../simulate/true-figures.ts";
 
 /** One true figure, to compare a release with. */
 export interface Truth {
@@ -11,10 +11,10 @@ export interface Truth {
 }
 
 /** The true figures of all metrics, from what happened on each device. */
-export function truthOf({ metrics, ticks }: Pick<Task, "metrics" | "ticks">, streams: readonly EventStream[]): Truth[] {
-  return metrics.flatMap((metric): Truth[] => {
+export function truthOf(task: Pick<Task, "metrics" | "ticks">, streams: readonly EventStream[]): Truth[] {
+  return task.metrics.flatMap((metric): Truth[] => {
     const { name } = metric;
-    const shape = { event: name, ...metric, ticks };
+    const shape = shapeOf(task, metric);
     const labels = figureLabels(shape);
     return trueFigures(shape, streams).map((truth, i) => {
       const bucket = labels[i];

@@ -1,8 +1,14 @@
+import type { Metric, Task } from "@lethe/core/message";
 import { type AnyShape, type EventStream, entryOf, type StatisticName } from "@lethe/core/statistic";
 import { addUp } from "../arithmetic/add-up.ts";
 
 /** As much of a metric, or of a statistic's settings, as its answers depend on. */
 type Shape = AnyShape & { readonly statistic: StatisticName };
+
+/** The shape of a metric of a task. Its event has the metric's name if it states no other. */
+export function shapeOf({ ticks }: Pick<Task, "ticks">, metric: Metric): Shape {
+  return { event: metric.name, ...metric, ticks };
+}
 
 /** What a device on which this happened truly adds to each sum of a metric. */
 export function trueAnswer(shape: Shape, stream: EventStream): readonly number[] {

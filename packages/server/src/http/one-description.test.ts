@@ -102,6 +102,7 @@ const TASKS: Readonly<Record<string, Task>> = {
     ],
   },
   "of two servers": { ...TWO, metrics: [...TOLD_TO_TWO, ...COUNTED] },
+  "with groups": { ...ONE, scheme: "elgamal", groups: ["stable", "beta"], metrics: TOLD },
 };
 
 const KEYS = [1, 2].map((byte) => encodeOperatorKey(new Uint8Array(32).fill(byte))) as [string, string];
@@ -159,8 +160,28 @@ const RELEASE: Release = {
 };
 const WITHHELD: Withheld = { status: "not-enough", ...OUTCOME, missing: 3 };
 const LOST: Lost = { status: "lost", ...OUTCOME };
+const COUNTS = { enrolled: 9, received: 6 };
+const WITHHELD_GROUP = { group: "beta", status: "not-enough", ...COUNTS, missing: 2 } as const;
+const { consistent: __, ...UNBOUNDED } = FIGURE;
+const DIFFERENCE = { ...UNBOUNDED, pValue: 0.04 };
 const RELEASES = {
   released: RELEASE,
+  "released, in groups": {
+    ...RELEASE,
+    devices: 6,
+    groups: [{ group: "stable", status: "released", ...COUNTS, metrics: RELEASE.metrics }, WITHHELD_GROUP],
+    differences: [
+      {
+        group: "beta",
+        minus: "stable",
+        metrics: [
+          { name: "crashed", statistic: "occurrence", ...DIFFERENCE },
+          { name: "saves", statistic: "histogram", buckets: [{ bucket: "0", ...DIFFERENCE }] },
+        ],
+      },
+    ],
+  } satisfies Release,
+  "not enough, in any group": { ...WITHHELD, groups: [WITHHELD_GROUP] } satisfies Withheld,
   "released, with a plain sum of ε": {
     ...RELEASE,
     privacy: { ...RELEASE.privacy, local: { sum: 3, epsilon: 3, delta: 0 }, hijackedEpsilon: 2 },
@@ -179,6 +200,11 @@ const SHARE = {
 const SHARES: Readonly<Record<string, WindowShare>> = {
   leader: { role: "leader", enrolled, invalid: -2, ...SHARE },
   helper: { role: "helper", ...SHARE },
+  "leader, in groups": {
+    ...{ role: "leader", enrolled, invalid: -2, ...SHARE },
+    groups: [{ group: "stable", ...COUNTS }],
+  },
+  "helper, in groups": { role: "helper", ...SHARE, groups: [{ group: "stable", received: 6 }] },
 };
 
 const [manifest, windowShare] = [SCHEMAS.manifest, SCHEMAS.windowShare].map((schema) =>

@@ -5,9 +5,9 @@ import type { KeyPair } from "../rerandomizable.ts";
 import { type Secret, secret } from "../secret.ts";
 import { packBits, packedBytes, unpackBits } from "./bit-packing.ts";
 import type { RingElement, SmallPolynomial } from "./limbs.ts";
+import { negateRange } from "./multiples.ts";
 import { LIMB_BITS } from "./parameters.ts";
 import type { LimbSpectra, Ring } from "./ring.ts";
-import { negateRange } from "./scaling.ts";
 
 /** The secret polynomial s, coefficients in {−1, 0, 1}. */
 export type LatticeSecretKey = Secret<SmallPolynomial>;

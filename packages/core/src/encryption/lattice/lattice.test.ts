@@ -154,8 +154,8 @@ describe("X^k·Enc(0) and Enc(0) have the same distribution for the key holder",
     }
   }
 
-  it("no rotation is told apart", () => {
-    const honest = (c: LatticeCiphertext): void => scheme.addEncryptionsOfZero(publicKey, c, 1, random);
+  it.each([1, 40])("no rotation is told apart, of %i encryptions at once", (count) => {
+    const honest = (c: LatticeCiphertext): void => scheme.addEncryptionsOfZero(publicKey, c, count, random);
     for (const k of [1, 512, 1024]) {
       for (const biased of ["u", "errors"] as const) expect(distinguish(honest, k, biased)).toBeLessThan(ALARM);
     }
