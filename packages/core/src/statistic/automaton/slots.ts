@@ -25,7 +25,7 @@ const MOST_SLOTS = 10_000;
 export function requireFewSlots(slots: number): void {
   if (slots <= MOST_SLOTS) return;
   throw new RangeError(
-    `a device would keep ${slots} ciphertexts, and more than ${MOST_SLOTS} take minutes to write: lower the last of ` +
+    `elgamal would keep ${slots} ciphertexts, and more than ${MOST_SLOTS} take minutes to write: lower the last of ` +
       "the edges, the limit or the number of metrics, or use the lattice scheme, with one server",
   );
 }
