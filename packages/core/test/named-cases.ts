@@ -72,19 +72,20 @@ export function inTheClear(automaton: Automaton, noise: AutomatonNoise): { devic
   };
 }
 
-/** What a device stores at the end of a window in which this happened. */
+/** What a device stores at the end of a window in which this happened, if it writes after every `stride` ticks. */
 export function storedAfter(
   device: DeviceSide,
   publicKey: Uint8Array,
   stream: EventStream,
   random: Parameters<DeviceSide["start"]>[1],
+  stride = 1,
 ): Uint8Array {
   const recorder = device.start(publicKey, random);
   let stored: Uint8Array | undefined;
   for (let tick = 0; tick < WRITES.ticks; tick++) {
     recorder.reach(tick);
     for (const { event } of stream.filter((each) => each.tick === tick)) recorder.record(device.events.indexOf(event));
-    stored = recorder.write();
+    if ((tick + 1) % stride === 0) stored = recorder.write();
   }
   return stored as Uint8Array;
 }
