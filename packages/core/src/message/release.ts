@@ -57,10 +57,10 @@ interface ReleasedGuarantee {
 }
 
 /** The statistics with metrics that have a figure for every category. */
-export type CategoryStatistic = StatisticWith<"categories">;
+type CategoryStatistic = StatisticWith<"categories">;
 
 /** The statistics with metrics that have one figure. */
-export type FigureStatistic = StatisticWith<"count" | "average">;
+type FigureStatistic = StatisticWith<"count" | "average">;
 
 type StatisticWith<Output> = {
   [Name in StatisticName]: Extract<StatisticTypes[Name]["output"], Output> extends never ? never : Name;

@@ -1,8 +1,9 @@
 /**
  * What Lethe counts. A statistic is one entry of `table.ts`: how its metrics are written in a task, how it runs on a
  * device and at one or two servers, what it costs, what its figures are and how people read about them. Each has a
- * folder (`occurrence`, `histogram`, `mean`); what they share is here: the device's recorder (`recorder.ts`), the
- * machines of the two schemes (`lattice`, `paper`), and what both servers do with answers (`statistic.ts`,
+ * folder (`occurrence`, `histogram`, `mean`, and those that are automata: `funnel`, `choice`, `active-periods`,
+ * `retention`, `joint`, `automaton`); what they share is here: the device's recorder (`recorder.ts`), the
+ * machines of the two schemes (`lattice`, `automaton`), and what both servers do with answers (`statistic.ts`,
  * `two-server.ts`). May import `encryption`, `estimate`, `privacy`, `randomness`, `schema` and `sharing`. Start reading
  * at `entry.ts`, then at `occurrence/entry.ts`.
  */

@@ -10,7 +10,7 @@ import { MOST_STATES, periodsIn } from "./parts.ts";
 export type Target = string | readonly string[];
 
 /** A map of states, by name; a state that is not in it stays. */
-export type EndMap = Readonly<Record<string, string>>;
+type EndMap = Readonly<Record<string, string>>;
 
 /** An automaton as a task states it, with names for everything. */
 export interface GeneralSettings {
