@@ -9,12 +9,13 @@ import { EMBEDDED_BYTES, embed, extract } from "../encryption/elgamal/embedding.
 import type { RistrettoGroup } from "../encryption/elgamal/group.ts";
 import {
   BASE,
-  canonicalPoint,
+  canonicalPoints,
   decodePoint,
   IDENTITY,
   POINT_BYTES,
   type RistrettoPoint,
   randomScalar,
+  UNBLINDED_BASE,
 } from "../encryption/elgamal/ristretto.ts";
 import type { DeviceScheme } from "../encryption/rerandomizable.ts";
 import { requireLength } from "../error.ts";
@@ -108,7 +109,8 @@ export function createSharedBits(ctx: Uint8Array): DeviceScheme<readonly ElGamal
 function mask(keys: readonly ElGamalPublicKey[], { ephemeral, masked }: SharedBit, random: Randomness): SharedBit {
   const r = randomScalar(random);
   const maskedAgain = masked.map((element, i) => element.add((keys[i] as ElGamalPublicKey).point.multiply(r)));
-  return { ephemeral: canonicalPoint(ephemeral.add(BASE.multiply(r))), masked: maskedAgain.map(canonicalPoint) };
+  const [first, ...others] = canonicalPoints([ephemeral.add(UNBLINDED_BASE.multiply(r)), ...maskedAgain]);
+  return { ephemeral: first as RistrettoPoint, masked: others };
 }
 
 /** The halves of bits that were shared. */

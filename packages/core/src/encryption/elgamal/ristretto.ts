@@ -10,6 +10,12 @@ export type RistrettoPoint = InstanceType<typeof ristretto255.Point>;
 export const BASE: RistrettoPoint = ristretto255.Point.BASE;
 /** ℓ, the number of elements. */
 export const ORDER: bigint = ristretto255.Point.Fn.ORDER;
+/**
+ * G once more. noble blinds the scalars by which G itself is multiplied, which takes half as long again. That is for
+ * scalars that are used for nothing else. An encryption multiplies a key by the same scalar, unblinded, so blinding G
+ * alone hides nothing.
+ */
+export const UNBLINDED_BASE: RistrettoPoint = ristretto255.Point.fromAffine(BASE.toAffine()).precompute(7);
 /** 0·G. */
 export const IDENTITY: RistrettoPoint = ristretto255.Point.ZERO;
 /** Takes the place of a point with which the same work would take less time. Not G: noble keeps tables for it. */
@@ -46,19 +52,23 @@ export function decodePointOrStandIn(bytes: Uint8Array): { point: RistrettoPoint
 }
 
 /**
- * The same element, in the coordinates that decoding it gives. Coordinates remember how a point was computed: a fresh
+ * The same elements, in the coordinates that decoding them gives. Coordinates remember how a point was computed: a fresh
  * multiple of G is affine, a sum is not, and additions can be retraced. Code that keeps points in memory keeps these.
  * Of the four points that stand for an element, (x, y), (−x, −y), (iy, ix) and (−iy, −ix), decoding gives the one where
  * neither x nor x·y is "negative", so no square root is needed.
  */
-export function canonicalPoint(point: RistrettoPoint): RistrettoPoint {
+export function canonicalPoints(points: readonly RistrettoPoint[]): RistrettoPoint[] {
   const { Fp } = ristretto255.Point;
-  let { x, y } = point.toAffine();
-  const product = Fp.mul(x, y);
-  if (Fp.is0(product)) return IDENTITY;
-  if (isNegative(product)) [x, y] = [Fp.mul(y, SQRT_OF_MINUS_ONE), Fp.mul(x, SQRT_OF_MINUS_ONE)];
-  if (isNegative(x)) [x, y] = [Fp.neg(x), Fp.neg(y)];
-  return ristretto255.Point.fromAffine({ x, y });
+  // One inversion serves all; noble has no other way to the coordinate that is inverted.
+  const inverses = Fp.invertBatch(points.map((point) => (point as unknown as { ep: { Z: bigint } }).ep.Z));
+  return points.map((point, i) => {
+    let { x, y } = point.toAffine(inverses[i]);
+    const product = Fp.mul(x, y);
+    if (Fp.is0(product)) return IDENTITY;
+    if (isNegative(product)) [x, y] = [Fp.mul(y, SQRT_OF_MINUS_ONE), Fp.mul(x, SQRT_OF_MINUS_ONE)];
+    if (isNegative(x)) [x, y] = [Fp.neg(x), Fp.neg(y)];
+    return ristretto255.Point.fromAffine({ x, y });
+  });
 }
 
 /** As RFC 9496 calls odd numbers. */
