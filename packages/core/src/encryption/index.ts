@@ -19,7 +19,7 @@ export {
 } from "./elgamal/elgamal.ts";
 export { chooseLattice, type LatticeChoice, type LatticeNeed } from "./lattice/choose.ts";
 export type { LatticeCiphertext } from "./lattice/ciphertext.ts";
-export { type CompactFormat, compactBytes, decodeCompact, encodeCompact } from "./lattice/compact.ts";
+export { type CompactFormat, compactBytes, compactDecoder, decodeCompact, encodeCompact } from "./lattice/compact.ts";
 export { log2FailureBound, type NoiseHistory, noiseVariance } from "./lattice/failure-bound.ts";
 export type { LatticePublicKey, LatticeSecretKey } from "./lattice/keys.ts";
 export { createLattice, type LatticeScheme, type Slots } from "./lattice/lattice.ts";
