@@ -7,6 +7,7 @@
 export {
   type DeviceKeyContext,
   deriveDeviceKeys,
+  deriveDevicePublicKey,
   deriveDeviceSecretKey,
   type KeyRole,
 } from "./device-key.ts";
@@ -17,6 +18,8 @@ export {
   type ElGamalSecretKey,
   elgamalGroup,
 } from "./elgamal/elgamal.ts";
+export type { RistrettoGroup, Unmasked } from "./elgamal/group.ts";
+export { nobleGroup } from "./elgamal/noble-group.ts";
 export { chooseLattice, type LatticeChoice, type LatticeNeed } from "./lattice/choose.ts";
 export type { LatticeCiphertext } from "./lattice/ciphertext.ts";
 export { type CompactFormat, compactBytes, compactDecoder, decodeCompact, encodeCompact } from "./lattice/compact.ts";
