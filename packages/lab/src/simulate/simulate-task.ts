@@ -17,7 +17,7 @@ import { figureLabels, figuresFrom } from "./true-figures.ts";
 /** A fleet that takes part in a task. */
 export interface TaskSimulation {
   /** If it declares `groups`, devices are in them in turn. */
-  readonly task: Task & { readonly groups?: readonly string[] };
+  readonly task: Task;
   readonly devices: number;
   /** In each tick each device has each event with this probability. */
   readonly rate: number;
