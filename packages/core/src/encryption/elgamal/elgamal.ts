@@ -212,8 +212,11 @@ function decodePublicKey(bytes: Uint8Array, isUsedOften = true): ElGamalPublicKe
   return isUsedOften ? preparePublicKey(point) : { point };
 }
 
+/** Bits of the scalar for each addition. One bit more saves a seventh of the time, and doubles the table. */
+const KEY_WINDOW = 7;
+
 /** Asks noble to keep a table of the point's multiples, as it does for G. */
 function preparePublicKey(point: RistrettoPoint): ElGamalPublicKey {
-  point.precompute(6);
+  point.precompute(KEY_WINDOW);
   return { point };
 }
