@@ -1,5 +1,6 @@
+import { fastXof } from "../fast-xof.ts";
 import type { Randomness } from "../randomness/index.ts";
-import { asciiBytes, xof } from "../xof.ts";
+import { asciiBytes } from "../xof.ts";
 import type { KeyPair, RerandomizableScheme } from "./rerandomizable.ts";
 import type { Secret } from "./secret.ts";
 
@@ -74,7 +75,7 @@ function withKeyStream<T>(
     throw new RangeError(`a device id has ${DEVICE_BYTES} bytes, not ${context.device.length}`);
   }
   const deviceKey = new Uint8Array(MASTER_BYTES);
-  const prf = xof(
+  const prf = fastXof(
     "lethe device key",
     masterBytes,
     asciiBytes(context.task),
@@ -86,7 +87,7 @@ function withKeyStream<T>(
   );
   prf(deviceKey);
   prf.destroy();
-  const stream = xof("lethe key generation", deviceKey);
+  const stream = fastXof("lethe key generation", deviceKey);
   try {
     return use(stream);
   } finally {

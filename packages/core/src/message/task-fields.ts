@@ -22,6 +22,8 @@ import { DEFAULT_HIDES, MOST_TICKS } from "../statistic/writes.ts";
 import type { Task } from "./task.ts";
 
 const DAY = 86_400;
+/** All pairs of groups are compared, so figures grow with the square of this. */
+const MOST_GROUPS = 16;
 
 const asField = ({ what, fields }: MetricForm): Field<Metric> => object(what, fields as unknown as Fields<Metric>);
 
@@ -59,5 +61,9 @@ export const TASK_FIELDS: Fields<Task> = {
   ) as Field<number>,
   minimumDevices: whole(1, 1e9),
   missing: optional(share, 0) as Field<number>,
+  groups: described(
+    optional(list("groups", name, 2, MOST_GROUPS)),
+    "of devices, each of which is in one; figures and minimumDevices are then per group",
+  ),
   metrics: list("metrics", metric, 1, 10_000),
 };

@@ -27,6 +27,11 @@ export interface Task {
   readonly minimumDevices: number;
   /** The share of `minimumDevices` that may be dishonest: guarantees are those of the others. 0 if absent. */
   readonly missing?: number;
+  /**
+   * Names of groups of devices, of which each device is in one. If there are any, there are figures for each of them,
+   * and `minimumDevices` and `missing` hold for each.
+   */
+  readonly groups?: readonly string[] | undefined;
   readonly metrics: readonly Metric[];
 }
 

@@ -114,6 +114,11 @@ export interface AnswersPart<Name extends StatisticName> {
   labels(shape: StatisticTypes[Name]["shape"]): readonly string[];
   /** The true answer: what a device with this number of events of a metric adds to each of the metric's sums. */
   answer(shape: StatisticTypes[Name]["shape"], events: number): readonly number[];
+  /**
+   * Which quantiles a release has if the metric names none. Absent if there are none, because the categories are not in
+   * order of size.
+   */
+  readonly quantiles?: readonly number[];
 }
 
 /** For people who read plans and results. */
