@@ -41,7 +41,7 @@ export interface BudgetedService {
 }
 
 export async function startBudgetedService(): Promise<BudgetedService> {
-  const service = await startTestService({ enrolment: { rate: { perSecond: 1e6, burst: 1e6 } }, keysAhead: 60 });
+  const service = await startTestService({ enrolment: { rate: { perSecond: 1e6, burst: 1e6 } }, keysAhead: 4 });
   const left: Left[] = [];
   const watched: typeof fetch = (input, init) => {
     const path = new URL(String(input)).pathname;
@@ -73,11 +73,13 @@ export async function startBudgetedService(): Promise<BudgetedService> {
   };
 }
 
-/** Enrolled and counting, whatever the service's keys take. */
-export async function untilCounting({ lethe }: BudgetedDevice): Promise<void> {
+/** Enrolled and counting, whatever the service's keys take: after a failure, a device waits by its clock. */
+export async function untilCounting({ lethe }: BudgetedDevice, { clock }: TestService): Promise<void> {
   await eventually(async () => {
     await lethe.sendPending();
-    return lethe.inspect().memory.length > 0 ? true : undefined;
+    if (lethe.inspect().memory.length > 0) return true;
+    clock.advance(1);
+    return undefined;
   });
 }
 
