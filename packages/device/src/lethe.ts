@@ -23,6 +23,11 @@ export interface LetheOptions {
   readonly operatorKey: string;
   /** The helper's, `ed25519:…`, exactly if the task has two servers. `server` and `operatorKey` are the leader's. */
   readonly helperKey?: string;
+  /**
+   * Which of the task's groups this device is in; a task without groups needs none. The service sees it, and it holds
+   * from the next enrolment on, for a whole window.
+   */
+  readonly group?: string;
   /** Default: IndexedDB in a browser, memory elsewhere. For Node see `@lethe/device/node`. */
   readonly store?: Store;
   /** Unix time in milliseconds. */
@@ -110,6 +115,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   task: "string",
   operatorKey: "string",
   helperKey: "string",
+  group: "string",
   store: "object",
   clock: "function",
   fetch: "function",

@@ -24,6 +24,8 @@ import { DEFAULT_HIDES, MOST_TICKS } from "../statistic/writes.ts";
 import type { Task } from "./task.ts";
 
 const DAY = 86_400;
+/** All pairs of groups are compared, so figures grow with the square of this. */
+const MOST_GROUPS = 16;
 
 const asField = ({ what, fields }: MetricForm): Field<Metric> => object(what, fields as unknown as Fields<Metric>);
 
@@ -66,6 +68,10 @@ export const TASK_FIELDS: Fields<Task> = {
   budget: described(
     optional(object("a budget", BUDGET)),
     "what a device may spend at most in any such period, at a total δ of 1e-6; it skips a window rather than spend more",
+  ),
+  groups: described(
+    optional(list("groups", name, 2, MOST_GROUPS)),
+    "of devices, each of which is in one; figures and minimumDevices are then per group",
   ),
   metrics: list("metrics", metric, 1, 10_000),
 };

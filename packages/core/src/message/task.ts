@@ -30,6 +30,11 @@ export interface Task {
   readonly missing?: number;
   /** What a device may spend at most, on all tasks that keep their budgets in one place; none if absent. */
   readonly budget?: Budget | undefined;
+  /**
+   * Names of groups of devices, of which each device is in one. If there are any, there are figures for each of them,
+   * and `minimumDevices` and `missing` hold for each.
+   */
+  readonly groups?: readonly string[] | undefined;
   readonly metrics: readonly Metric[];
 }
 

@@ -15,6 +15,7 @@ export {
 } from "../privacy/accounting/budget.ts";
 export { answerCostOf } from "../statistic/answer-cost.ts";
 export type { Goal, MetricPlan, Question } from "../statistic/question.ts";
+export { type DetectQuestion, localEpsilonToDetect } from "./detect.ts";
 export { planMetric, reportingDevices } from "./metric.ts";
 export { type PlanParameters, parametersFor } from "./parameters.ts";
 export { planTask, type TaskPlan, type TaskQuestion, type TotalCost } from "./task.ts";

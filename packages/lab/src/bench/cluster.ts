@@ -74,7 +74,7 @@ async function measure(
 ): Promise<Round> {
   const bytes = reportBytes(layoutOf(manifest));
   const keys = await startTally();
-  const devices = await enrolAll((intakes[0] as ServiceProcess).url, manifest, uploads);
+  const devices = await enrolAll([(intakes[0] as ServiceProcess).port], manifest, uploads);
   await keys.close();
   const load = loadOf(devices, bytes);
   const bare = await run({ ...load, ports: [barePort] });

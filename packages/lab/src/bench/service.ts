@@ -9,7 +9,7 @@ import { secret } from "@lethe/core/encryption";
 import { keyContextOf, type LayoutPart, layoutOf, reportBytes, type TaskLayout } from "@lethe/core/message";
 import { randomnessFrom, withBufferedRandomness } from "@lethe/core/randomness";
 import { median } from "../arithmetic/averages.ts";
-import type { Load } from "./load-client.ts";
+import type { Load, Uploads } from "./load-client.ts";
 import { countingRate, enrolAll, type LoadSize, loadOf, run, TASK } from "./service-load.ts";
 import { startService, TOKEN } from "./start-service.ts";
 import { type Measurement, microseconds } from "./stopwatch.ts";
@@ -36,16 +36,21 @@ export async function benchService(
       const bare = bareOpening(layout);
       const rounds: Round[] = [];
       for (let round = 0; round < warmUp + count; round++) {
-        const devices = await enrolAll(service.url, manifest, each);
-        const load: Load = { ...loadOf(devices, bytes), ports: [service.port] };
+        const enrolled = await enrolAll([service.port], manifest, each);
+        const load = { ...loadOf(enrolled, bytes), ports: [service.port] };
         const http = await bareHttp(load);
         const inserts = await insert.run();
         const uploads = await run(load);
         const counted = await countingRate([service.url], round * each, each);
-        if (round >= warmUp) rounds.push({ http, inserts, uploads, counted });
+        if (round >= warmUp) rounds.push({ enrolments: enrolled.rate, http, inserts, uploads, counted });
       }
       const middle = (of: (round: Round) => number): number => median(rounds.map(of));
       await insert.close();
+      report({
+        name: "service: enrolments, keys made by one thread",
+        value: middle(({ enrolments }) => enrolments),
+        unit: "1/s",
+      });
       report({
         name: `bare node:http, ${bytes} bytes per body, nothing stored`,
         value: middle(({ http }) => http),
@@ -87,13 +92,14 @@ export async function benchService(
 
 /** Rates per second. */
 interface Round {
+  readonly enrolments: number;
   readonly http: number;
   readonly inserts: number;
   readonly uploads: number;
   readonly counted: number;
 }
 
-async function bareHttp(load: Load): Promise<number> {
+async function bareHttp(load: Load & Uploads): Promise<number> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));

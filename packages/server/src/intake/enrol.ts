@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LetheError } from "@lethe/core/error";
 import { encodeBase64url, TOKEN_BYTES } from "@lethe/core/message";
 import type { Database, Queryable } from "../storage/database.ts";
-import { handOutDevices, lockSpareDevices, type SpareDevice } from "../storage/devices.ts";
+import { handOutDevices, lockSpareDevices, type SpareDevice, type TakenDevice } from "../storage/devices.ts";
 import type { WindowIdentity } from "../storage/windows.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import type { NetworkLimit } from "./network-limit.ts";
@@ -19,6 +19,7 @@ export interface Enrolled extends SpareDevice {
 interface Request {
   readonly windowId: number;
   readonly token: string;
+  readonly group: number;
 }
 
 /** A device's row, and the next one's keys. */
@@ -26,7 +27,9 @@ const DEVICE_ROOM_BYTES = 4000;
 const POOL_PATIENCE_MS = 3000;
 const POOL_POLL_MS = 50;
 
-/** Gives a device its id, its keys and an upload token; when it resolves the device is enrolled. */
+/**
+ * Gives a device its id, its keys and an upload token, and notes its group; when it resolves the device is enrolled.
+ */
 export function createEnrolment(
   database: Database,
   options: {
@@ -35,7 +38,7 @@ export function createEnrolment(
     /** The pool is being used up. */
     readonly onTaken: () => void;
   },
-): (window: WindowIdentity, address: string) => Promise<Enrolled> {
+): (window: WindowIdentity, address: string, group: number) => Promise<Enrolled> {
   const { submit } = createGroupCommit<Request, Decided<Enrolled>>(async (requests) => {
     database.guard?.requireRoom(requests.length * DEVICE_ROOM_BYTES);
     return decidePerWindow(database, requests, (transaction, windowId, ofWindow, window) =>
@@ -45,8 +48,8 @@ export function createEnrolment(
     );
   });
 
-  async function takeDevice(window: WindowIdentity): Promise<Enrolled> {
-    const request = { windowId: window.id, token: encodeBase64url(randomBytes(TOKEN_BYTES)) };
+  async function takeDevice(window: WindowIdentity, group: number): Promise<Enrolled> {
+    const request = { windowId: window.id, group, token: encodeBase64url(randomBytes(TOKEN_BYTES)) };
     const deadline = performance.now() + POOL_PATIENCE_MS;
     for (;;) {
       const enrolled = await submit(request);
@@ -57,10 +60,10 @@ export function createEnrolment(
     }
   }
 
-  return async (window, address) => {
+  return async (window, address, group) => {
     const takeBack = options.networks.count(window, address);
     try {
-      return await takeDevice(window);
+      return await takeDevice(window, group);
     } catch (error) {
       // If the database failed, the device may be enrolled: it stays counted.
       if (error instanceof LetheError) takeBack();
@@ -75,14 +78,14 @@ async function enrolInWindow(
   requests: readonly Request[],
 ): Promise<Decided<Enrolled>[]> {
   const spares = await lockSpareDevices(transaction, windowId, requests.length);
-  const taken: { device: Uint8Array; tokenHash: Uint8Array }[] = [];
+  const taken: TakenDevice[] = [];
   const results: Decided<Enrolled>[] = [];
-  for (const { token } of requests) {
+  for (const { token, group } of requests) {
     const spare = spares[taken.length];
     if (!spare) {
       results.push(new LetheError("no-keys-left", "no device keys are ready: try again in a moment"));
     } else {
-      taken.push({ device: spare.device, tokenHash: hashOf(token) });
+      taken.push({ device: spare.device, tokenHash: hashOf(token), group });
       results.push({ ...spare, uploadToken: token });
     }
   }

@@ -118,6 +118,8 @@ const MIGRATIONS: readonly string[] = [
      hash text PRIMARY KEY,
      code bytea NOT NULL
    );`,
+  // Its place among the task's groups. A task without groups is one group.
+  "ALTER TABLE devices ADD COLUMN group_number smallint NOT NULL DEFAULT 0",
 ];
 
 /**

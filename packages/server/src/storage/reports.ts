@@ -65,6 +65,14 @@ export async function findSenders(
   return new Map(rows.flatMap(({ i, tokenHash, body }) => (tokenHash ? [[i, { tokenHash, body }]] : [])));
 }
 
+/** A report, with what decides where it counts. */
+export interface GroupedReport {
+  readonly device: Uint8Array;
+  readonly body: Uint8Array;
+  /** The place of the device's group among those of the task. */
+  readonly group: number;
+}
+
 /**
  * Takes up to `most` reports that nobody has counted or is counting. The lease ends after `seconds`, so that others go
  * on if its holder dies.
@@ -75,7 +83,7 @@ export function leaseReports(
   lease: Uint8Array,
   most: number,
   seconds: number,
-): Promise<{ device: Uint8Array; body: Uint8Array }[]> {
+): Promise<GroupedReport[]> {
   return database.query(
     `WITH free AS MATERIALIZED (
        SELECT device FROM uncounted WHERE window_id = $1 AND (lease IS NULL OR leased_until < clock_timestamp())
@@ -83,7 +91,8 @@ export function leaseReports(
      leased AS (
        UPDATE uncounted SET lease = $2, leased_until = clock_timestamp() + make_interval(secs => $4)
        FROM free WHERE window_id = $1 AND uncounted.device = free.device RETURNING uncounted.device)
-     SELECT device, body FROM leased JOIN reports USING (device)`,
+     SELECT device, body, (SELECT group_number FROM devices WHERE devices.device = leased.device) AS "group"
+     FROM leased JOIN reports USING (device)`,
     [windowId, lease, most, seconds],
   );
 }

@@ -8,6 +8,8 @@ export type RistrettoPoint = InstanceType<typeof ristretto255.Point>;
 
 /** G. */
 export const BASE: RistrettoPoint = ristretto255.Point.BASE;
+/** ℓ, the number of elements. */
+export const ORDER: bigint = ristretto255.Point.Fn.ORDER;
 /** 0·G. */
 export const IDENTITY: RistrettoPoint = ristretto255.Point.ZERO;
 /** Takes the place of a point with which the same work would take less time. Not G: noble keeps tables for it. */
@@ -16,6 +18,9 @@ const STAND_IN_BYTES = STAND_IN.toBytes();
 const SQRT_OF_MINUS_ONE = ristretto255.Point.Fp.sqrt(ristretto255.Point.Fp.neg(1n));
 /** The length of an encoded element. */
 export const POINT_BYTES = 32;
+
+/** What a scalar is reduced from. */
+export const WIDE_BYTES = 64;
 
 /** Accepts canonical encodings only (RFC 9496, §4.3.1); there is exactly one for every element. */
 export function decodePoint(bytes: Uint8Array): RistrettoPoint {
@@ -63,13 +68,13 @@ function isNegative(value: bigint): boolean {
 
 /** A uniform scalar in [1, ℓ), by reduction of 64 bytes: the bias is below 2⁻²⁵⁸. */
 export function randomScalar(random: Randomness): bigint {
-  const bytes = new Uint8Array(64);
+  const bytes = new Uint8Array(WIDE_BYTES);
   let scalar = 0n;
   while (scalar === 0n) {
     random(bytes);
     let value = 0n;
     for (const byte of bytes) value = (value << 8n) | BigInt(byte);
-    scalar = ristretto255.Point.Fn.create(value);
+    scalar = value % ORDER;
   }
   bytes.fill(0);
   return scalar;

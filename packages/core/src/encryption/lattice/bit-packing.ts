@@ -1,5 +1,3 @@
-import { LetheError } from "../../error.ts";
-
 /** Bytes that `count` integers of `bits` bits take. */
 export function packedBytes(count: number, bits: number): number {
   return Math.ceil((count * bits) / 8);
@@ -26,7 +24,7 @@ export function packBits(values: Int32Array, bits: number, into: Uint8Array, off
   return at;
 }
 
-/** Reads what `packBits` wrote, filling `values`; refuses left-over bits that are not zero. */
+/** Reads what `packBits` wrote, filling `values`, whatever the bits left over in the last byte are. */
 export function unpackBits(bytes: Uint8Array, offset: number, bits: number, values: Int32Array): number {
   const mask = 2 ** bits - 1;
   let pending = 0;
@@ -41,6 +39,5 @@ export function unpackBits(bytes: Uint8Array, offset: number, bits: number, valu
     pending >>>= bits;
     pendingBits -= bits;
   }
-  if (pending !== 0) throw new LetheError("bad-encoding", "the padding is not zero");
   return at;
 }
