@@ -10,11 +10,19 @@ export {
   type Cost,
   gaussianCost,
   isWithinBudget,
+  MOST_BUDGET_DAYS,
+  MOST_BUDGET_EPSILON,
   pureCost,
   sumOfCosts,
 } from "../privacy/accounting/budget.ts";
 export { answerCostOf } from "../statistic/answer-cost.ts";
 export type { Goal, MetricPlan, Question } from "../statistic/question.ts";
+export {
+  type BudgetChange,
+  type BudgetPlan,
+  type BudgetQuestion,
+  planBudget,
+} from "./budget.ts";
 export { type DetectQuestion, localEpsilonToDetect } from "./detect.ts";
 export { planMetric, reportingDevices } from "./metric.ts";
 export { type PlanParameters, parametersFor } from "./parameters.ts";
