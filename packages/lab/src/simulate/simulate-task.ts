@@ -10,6 +10,7 @@ import { limitsEvents, type Recorder, type StatisticName } from "@lethe/core/sta
 import { twoServerLayoutOf } from "@lethe/core/two-server";
 import { addUp } from "../arithmetic/add-up.ts";
 import { bytesFrom } from "../randomness/bytes-from.ts";
+import { expandedRandomness } from "../randomness/expanded-randomness.ts";
 import { answerToStream, drawStream, eventsOf, type StreamEvent } from "./event-stream.ts";
 import { oneServer, type SimulatedServers, twoServers } from "./servers.ts";
 import { figureLabels, figuresFrom } from "./true-figures.ts";
@@ -61,7 +62,8 @@ export async function simulateTask(
   { task, devices, rate, seed }: TaskSimulation,
   progress: (share: number) => void = () => {},
 ): Promise<SimulatedTask> {
-  const random = seed === undefined ? randomnessFrom(globalThis.crypto) : seededRandomnessForTests(seed);
+  const random =
+    seed === undefined ? randomnessFrom(globalThis.crypto) : expandedRandomness(seededRandomnessForTests(seed));
   const { ticks, groups = [undefined] } = task;
   const parts = partsOf(task);
   const events = [...new Set(parts.flatMap(({ metrics }) => eventsOf(metrics)))];
