@@ -158,6 +158,25 @@ describe("the trend of a task", () => {
     expect(describeTrend("t", [], 60)).toBe("no window of t is finished yet");
   });
 
+  it("has a chart per group as well, in which a group that is too small is no zero", () => {
+    const counts = { enrolled: 9, received: 8 };
+    const stable = { group: "stable", status: "released", ...counts, metrics } as const;
+    const beta = { group: "beta", status: "not-enough", ...counts, missing: 2 } as const;
+    const both = { ...RELEASE, ...at(11), groups: [stable, { ...stable, group: "beta" }] };
+    const text = describeTrend("t", [{ ...RELEASE, ...at(10), groups: [stable, beta] }, both], 60);
+    const charts = text
+      .split("\n\n")
+      .slice(1)
+      .map((chart) => chart.split("\n").slice(0, 3));
+    expect(charts.map(([title]) => title)).toEqual([
+      ...["crashed (occurrence)", "crashed (occurrence), group stable", "crashed (occurrence), group beta"],
+    ]);
+    expect(charts[2]?.slice(1)).toEqual([
+      "10 01-01 10:00 │ too few devices: 2 more needed",
+      expect.stringMatching(/^11 01-01 11:00 │.*●/),
+    ]);
+  });
+
   it("as CSV has rows of all windows, and none of a window without figures has a number", () => {
     const rows = toCsv(windows)
       .split("\r\n")

@@ -15,7 +15,10 @@ describe("bit packing", () => {
     const values = fc
       .integer({ min: 1, max: 25 })
       .chain((bits) =>
-        fc.record({ bits: fc.constant(bits), values: fc.array(fc.nat(2 ** bits - 1), { maxLength: 60 }) }),
+        fc.record({
+          bits: fc.constant(bits),
+          values: fc.array(fc.nat(2 ** bits - 1), { minLength: 32, maxLength: 60 }),
+        }),
       );
     fc.assert(
       fc.property(values, fc.nat(5), ({ bits, values }, offset) => {
