@@ -56,7 +56,7 @@ it("a device sends what its budget allows, skips the other windows, and says so"
   expect(await live([device], 7)).toEqual([0, 1, 4, 5]);
   expect(codesOf(device).filter((code) => code === "budget-spent")).toHaveLength(3);
   expect(device.problems.find(({ code }) => code === "budget-spent")?.message).toMatch(
-    /^the report of window \d+ is not sent: it exceeds the budget of ε = 2 in 4 days$/,
+    /^the report of window \d+ was dropped: it exceeds the budget of ε = 2 in 4 days$/,
   );
   expect(codesOf(device).filter((code) => !["budget-spent", "no-keys-left"].includes(code))).toEqual([]);
   await device.lethe.close();

@@ -5,7 +5,6 @@
  */
 import { encodeBase64url, LetheError } from "@lethe/core/device";
 import { answerCostOf } from "@lethe/core/device/budget";
-import { remove, save } from "../writer/record-keeping.ts";
 import type { WriterState } from "../writer/state.ts";
 import type { DeviceWindow } from "../writer/window.ts";
 import { decodeLedger, EMPTY, encodeLedger, isPaid, pay } from "./ledger.ts";
@@ -13,7 +12,8 @@ import { originBudget } from "./origin.ts";
 
 /**
  * Resolves when the report of a window is paid for, and the disk has that; each report is paid for once. Rejects with
- * `budget-spent`, and forgets the report, if that costs more than is left: no later time would change it. What it decides and stores depends on times and tasks only.
+ * `budget-spent` if the report costs more than is left, which no later time would change. What it decides and stores
+ * depends on times and tasks only.
  */
 export async function charge(state: WriterState, window: DeviceWindow): Promise<void> {
   const { store, clock, signal } = state;
@@ -26,7 +26,7 @@ export async function charge(state: WriterState, window: DeviceWindow): Promise<
     cost: answerCostOf(manifest.metrics),
   };
   let isSpent = false;
-  const update = store.budget ?? originBudget;
+  const update: typeof originBudget = store.budget?.bind(store) ?? originBudget;
   await update((stored) => {
     const ledger = stored ? decodeLedger(stored, Math.max(answer.ends, clock() / 1000)) : EMPTY;
     if (isPaid(ledger, answer)) return undefined;
@@ -36,13 +36,7 @@ export async function charge(state: WriterState, window: DeviceWindow): Promise<
     return encodeLedger(next ?? ledger);
   }, signal);
   if (isSpent) {
-    remove(state, window);
-    state.uploads.delete(window);
-    await save(state);
     const words = budgets.map(({ epsilon, days }) => `ε = ${epsilon} in ${days} days`);
-    throw new LetheError(
-      "budget-spent",
-      `the report of window ${window.number} is not sent: it exceeds the budget of ${words.join(", or of ")}`,
-    );
+    throw new LetheError("budget-spent", `it exceeds the budget of ${words.join(", or of ")}`);
   }
 }

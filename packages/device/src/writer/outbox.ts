@@ -35,7 +35,7 @@ async function send(state: WriterState, window: DeviceWindow): Promise<void> {
     await state.service.upload(window.number, device, token, body);
   } catch (error) {
     if (!(error instanceof LetheError && isFinal(error.code))) throw error;
-    forget(state, window, error.code, `not taken: ${error.message}`);
+    forget(state, window, error.code, `dropped: ${error.message}`);
   }
   if (state.signal.aborted) return;
   state.reported.clear();

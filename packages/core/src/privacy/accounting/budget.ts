@@ -64,7 +64,7 @@ interface Limit {
 /** The order that allows most Gaussian noise gets most of δ; higher orders are for mixtures with pure answers. */
 const SHARES = [0.7, 0.1, 0.1, 0.1];
 
-/** The largest divergence of order 1 + `above` that is (ε, δ) [CKS20, Prop. 12]. */
+/** The largest divergence of order 1 + `above` that is (ε, δ) [CKS20]. */
 function limitOf(epsilon: number, above: number, delta: number): Limit {
   const order = 1 + above;
   const most = epsilon + (Math.log(delta) + Math.log(above) - order * Math.log1p(-1 / order)) / above;
