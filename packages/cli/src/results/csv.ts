@@ -1,5 +1,13 @@
-import { type Figure, figuresOf, quantilesOf, type Release, type ReleasedMetric } from "@lethe/core/message";
+import {
+  type Figure,
+  figuresOf,
+  type GroupDifference,
+  quantilesOf,
+  type Release,
+  type ReleasedMetric,
+} from "@lethe/core/message";
 import { iso } from "../print/time.ts";
+import { differencesOf } from "./groups.ts";
 import { localDelta } from "./text.ts";
 
 const HEADER = [
@@ -24,11 +32,15 @@ const HEADER = [
   "quantiles",
   "quantiles_low",
   "quantiles_high",
+  "group",
+  "minus",
+  "p_value",
 ];
 
 /**
  * A release in CSV (RFC 4180), one row per figure; the header alone if there is no release. In the row of a bucket are
- * the quantiles that are estimated to be in it, and those whose intervals begin and end with it.
+ * the quantiles that are estimated to be in it, and those whose intervals begin and end with it. The rows of groups
+ * come after those of all devices, and then those of differences, which are per device: `group` minus `minus`.
  */
 export function toCsv(release: Release | undefined): string {
   return [HEADER, ...(release ? rowsOf(release) : [])]
@@ -36,17 +48,43 @@ export function toCsv(release: Release | undefined): string {
     .join("");
 }
 
-function rowsOf({ task, version, window, from, to, received, metrics }: Release): (string | number)[][] {
+type Row = readonly (string | number)[];
+
+function rowsOf(release: Release): Row[] {
+  const { received, devices = received, metrics, groups = [], differences = [] } = release;
+  return [
+    ...figureRows(release, devices, metrics, ""),
+    ...groups.flatMap((group) =>
+      group.status === "released" ? figureRows(release, group.received, group.metrics, group.group) : [],
+    ),
+    ...differences.flatMap((difference) => differenceRows(release, difference)),
+  ];
+}
+
+function figureRows(release: Release, received: number, metrics: Release["metrics"], group: string): Row[] {
+  const { task, version, window, from, to } = release;
   return metrics.flatMap((metric) => {
     const { name, statistic, localEpsilon, epsilon, delta } = metric;
-    const row = (bucket: string, { estimate, standardError, interval, consistent }: Figure): (string | number)[] => [
+    const row = (bucket: string, { estimate, standardError, interval, consistent }: Figure): Row => [
       ...[task, version, window, iso(from), iso(to), received, name, statistic, bucket],
       ...[estimate, standardError, ...interval, consistent],
       ...[localEpsilon, localDelta(metric), epsilon, delta],
       ...(["bucket", "low", "high"] as const).map((end) => quantilesAt(metric, end, bucket)),
+      ...[group, "", ""],
     ];
     return figuresOf(metric).map(({ label = "", figure }) => row(label, figure));
   });
+}
+
+function differenceRows(release: Release, { group, minus, metrics }: GroupDifference): Row[] {
+  const { task, version, window, from, to } = release;
+  return metrics.flatMap((metric) =>
+    differencesOf(metric).map(({ label = "", estimate, standardError, interval, pValue }) => [
+      ...[task, version, window, iso(from), iso(to), "", metric.name, metric.statistic, label],
+      ...[estimate, standardError, ...interval, "", "", "", "", "", "", "", ""],
+      ...[group, minus, pValue],
+    ]),
+  );
 }
 
 /** The quantiles whose bucket, or whose first or last one, has this name: "0.5 0.9". */
