@@ -18,6 +18,12 @@ export function serverOption(): Option {
     .argParser(serviceUrl);
 }
 
+/** --last: many windows instead of one. */
+export function lastOption(): Option {
+  const text = "draw every figure over the last n windows, up to the newest finished one, with intervals";
+  return new Option("--last <n>", text).argParser(wholeNumber(1, 1000));
+}
+
 /** --data: where a service without PostgreSQL stores what devices sent. */
 export function dataOption(): Option {
   return new Option("--data <folder>", "the folder of the embedded database, which is used unless DATABASE_URL is set")

@@ -42,6 +42,50 @@ function taskFile(task: object, name = "task.json"): string {
   return name;
 }
 
+describe("lethe plan --detect", () => {
+  const fleet = ["--devices", "20000", "--ticks", "12", "--hides", "0"];
+
+  it("finds the ε with which so many devices stand out, for every statistic, with one server and two", () => {
+    for (const [detect, ...args] of [
+      ["50", "--statistic", "occurrence"],
+      ["50", "--statistic", "histogram"],
+      ["0.1", "--statistic", "mean", "--limit", "3"],
+      ["50", "--statistic", "occurrence", "--mode", "two-server", "--noise", "servers"],
+      ["0.01", "--statistic", "mean", "--mode", "two-server", "--limit", "3"],
+    ] as [string, ...string[]][]) {
+      const found = answer(...fleet, "--detect", detect, ...args);
+      expect(found.detect).toBe(Number(detect));
+      expect(found.detectable).toBeLessThanOrEqual(Number(detect));
+      expect(found.detectable).toBeGreaterThan(0.9 * Number(detect));
+      expect(found.epsilon).toBeLessThanOrEqual(found.localEpsilon as number);
+      // The same plan, asked for by its ε.
+      const { detect: _, parameters, ...plan } = found;
+      const again = answer(...fleet, "--local-epsilon", `${found.localEpsilon}`, ...args);
+      expect(again).toMatchObject(plan);
+    }
+  });
+
+  it("says in the table what the ε is for", () => {
+    const { stdout } = plan(...fleet, "--detect", "50", "--statistic", "occurrence");
+    expect(stdout).toMatch(/\nto make visible +50 of 20,000 devices +take ε₀ = 3\.\d+: it is the least that does\n/);
+  });
+
+  it("refuses what cannot be in one line", () => {
+    for (const [message, ...args] of [
+      ["give either --epsilon with --delta, or --local-epsilon, or --detect", "--detect", "5", "--local-epsilon", "1"],
+      ["detect is a number of devices up to all of them, 20000, not 30000", "--detect", "30000"],
+      ["It must be a number above 0.", "--detect", "0"],
+    ] as [string, ...string[]][]) {
+      const { status, stdout, stderr } = plan(...fleet, "--statistic", "occurrence", ...args);
+      expect({ status, stdout, stderr }).toEqual({ status: 2, stdout: "", stderr: expect.stringContaining(message) });
+      expect(stderr.trim().split("\n").length).toBe(1);
+    }
+    const task = plan("--task", taskFile(TASK), "--detect", "5");
+    expect(task.stderr).toContain("option '--detect' cannot be used with --task: the task file sets it");
+    expect(task.status).toBe(2);
+  });
+});
+
 describe("lethe plan", () => {
   it("answers in JSON with the fields that programs rely on", () => {
     const found = answer(...OCCURRENCE, "--epsilon", "1", "--delta", "1e-6");

@@ -39,12 +39,9 @@ export function addPlan(program: Command): void {
       "the aggregate guarantee to plan for: the release is (ε, δ)-private for each device",
       positive,
     )
-    .option(
-      "--delta <d>",
-      "the δ of the aggregate guarantee (default: 1e-6 with --local-epsilon or --task)",
-      probability,
-    )
+    .option("--delta <d>", "the δ of the aggregate guarantee (default: 1e-6, unless --epsilon is given)", probability)
     .option("--local-epsilon <e0>", "the local guarantee to plan for: each device's answer is ε₀-private", positive)
+    .option("--detect <count>", "find the least ε with which this many devices, or this mean, stand out", positive)
     .option("--edges <list>", "histogram: where each bucket begins", edges, [0, 1, 2, 5])
     .addOption(mechanismOption())
     .option("--limit <k>", "mean: larger counts are cut to this limit", wholeNumber(1, 100_000), 10)
@@ -69,7 +66,7 @@ export function addPlan(program: Command): void {
 }
 
 async function runMetricPlan(question: PlannedMetric, options: PlanOptions): Promise<void> {
-  const { mode, plot, json } = options;
+  const { mode, plot, json, detect } = options;
   if (typeof plot === "string") requireWritable(plot);
   const answered = await answerMetric(question, options);
   const { plan, parameters, picture } = answered;
@@ -78,11 +75,21 @@ async function runMetricPlan(question: PlannedMetric, options: PlanOptions): Pro
     const { statistic, devices, ticks, hides, eventsPerTick = null } = question;
     const servers = mode === "two-server" ? { mode } : {};
     const room = { ticks, hides, writes: ticks + hides, eventsPerTick };
-    const answer = { statistic, ...servers, devices, ...room, ...plan, sigma: plan.sigma ?? null, parameters };
+    const asked = detect === undefined ? {} : { detect };
+    const answer = {
+      statistic,
+      ...servers,
+      devices,
+      ...asked,
+      ...room,
+      ...plan,
+      sigma: plan.sigma ?? null,
+      parameters,
+    };
     console.log(JSON.stringify(picture ? { ...answer, errorByDevices: picture.lines } : answer));
     return;
   }
-  console.log(describeMetric(question, answered));
+  console.log(describeMetric(question, answered, detect));
   if (picture) console.log(`\n${renderTerminal(picture, Math.min(process.stdout.columns ?? 78, 100))}`);
   if (typeof plot === "string") console.log(`\nwritten to ${plot}`);
 }
@@ -105,6 +112,7 @@ const SAID_BY_TASK = [
   "statistic",
   "epsilon",
   "localEpsilon",
+  "detect",
   "edges",
   "mechanism",
   "limit",

@@ -9,6 +9,7 @@ import {
 import { iso } from "../print/time.ts";
 import { differencesOf } from "./groups.ts";
 import { localDelta } from "./text.ts";
+import type { FinishedWindow } from "./trend.ts";
 
 const HEADER = [
   "task",
@@ -32,57 +33,66 @@ const HEADER = [
   "quantiles",
   "quantiles_low",
   "quantiles_high",
+  "status",
   "group",
   "minus",
   "p_value",
 ];
 
 /**
- * A release in CSV (RFC 4180), one row per figure; the header alone if there is no release. In the row of a bucket are
- * the quantiles that are estimated to be in it, and those whose intervals begin and end with it. The rows of groups
- * come after those of all devices, and then those of differences, which are per device: `group` minus `minus`.
+ * Windows in CSV (RFC 4180), one row per figure. In the row of a bucket are the quantiles that are estimated to be in
+ * it, and those whose intervals begin and end with it. A window without figures is a row without any: its `status` says
+ * why. The rows of groups come after those of all devices, and then those of differences, which are per device:
+ * `group` minus `minus`.
  */
-export function toCsv(release: Release | undefined): string {
-  return [HEADER, ...(release ? rowsOf(release) : [])]
+export function toCsv(windows: readonly FinishedWindow[]): string {
+  return [HEADER, ...windows.flatMap(rowsOf)]
     .map((row) => `${row.map((cell) => quoted(String(cell))).join(",")}\r\n`)
     .join("");
 }
 
 type Row = readonly (string | number)[];
 
-function rowsOf(release: Release): Row[] {
-  const { received, devices = received, metrics, groups = [], differences = [] } = release;
+function rowsOf(outcome: FinishedWindow): Row[] {
+  const { task, window, from, to, status } = outcome;
+  const [version, received] = status === "not-released" ? ["", ""] : [outcome.version, outcome.received];
+  const place = (reports: number | string): Row => [task, version, window, iso(from), iso(to), reports];
+  if (status !== "released") return [[...place(received), ...blanks("metric", "status"), status, "", "", ""]];
+  const { devices = received, metrics, groups = [], differences = [] } = outcome;
   return [
-    ...figureRows(release, devices, metrics, ""),
+    ...figureRows(place(devices), metrics, ""),
     ...groups.flatMap((group) =>
-      group.status === "released" ? figureRows(release, group.received, group.metrics, group.group) : [],
+      group.status === "released" ? figureRows(place(group.received), group.metrics, group.group) : [],
     ),
-    ...differences.flatMap((difference) => differenceRows(release, difference)),
+    ...differences.flatMap((difference) => differenceRows(place(""), difference)),
   ];
 }
 
-function figureRows(release: Release, received: number, metrics: Release["metrics"], group: string): Row[] {
-  const { task, version, window, from, to } = release;
+/** Empty cells from one column to before another. */
+function blanks(from: string, to: string): Row {
+  return new Array<string>(HEADER.indexOf(to) - HEADER.indexOf(from)).fill("");
+}
+
+function figureRows(place: Row, metrics: Release["metrics"], group: string): Row[] {
   return metrics.flatMap((metric) => {
     const { name, statistic, localEpsilon, epsilon, delta } = metric;
     const row = (bucket: string, { estimate, standardError, interval, consistent }: Figure): Row => [
-      ...[task, version, window, iso(from), iso(to), received, name, statistic, bucket],
+      ...[...place, name, statistic, bucket],
       ...[estimate, standardError, ...interval, consistent],
       ...[localEpsilon, localDelta(metric), epsilon, delta],
       ...(["bucket", "low", "high"] as const).map((end) => quantilesAt(metric, end, bucket)),
-      ...[group, "", ""],
+      ...["released", group, "", ""],
     ];
     return figuresOf(metric).map(({ label = "", figure }) => row(label, figure));
   });
 }
 
-function differenceRows(release: Release, { group, minus, metrics }: GroupDifference): Row[] {
-  const { task, version, window, from, to } = release;
+function differenceRows(place: Row, { group, minus, metrics }: GroupDifference): Row[] {
   return metrics.flatMap((metric) =>
     differencesOf(metric).map(({ label = "", estimate, standardError, interval, pValue }) => [
-      ...[task, version, window, iso(from), iso(to), "", metric.name, metric.statistic, label],
-      ...[estimate, standardError, ...interval, "", "", "", "", "", "", "", ""],
-      ...[group, minus, pValue],
+      ...[...place, metric.name, metric.statistic, label, estimate, standardError, ...interval],
+      ...blanks("consistent", "status"),
+      ...["released", group, minus, pValue],
     ]),
   );
 }

@@ -4,6 +4,7 @@
  * `metric.ts`, then at `task.ts`.
  */
 export type { Goal, MetricPlan, Question } from "../statistic/question.ts";
+export { type DetectQuestion, localEpsilonToDetect } from "./detect.ts";
 export { planMetric, reportingDevices } from "./metric.ts";
 export { type PlanParameters, parametersFor } from "./parameters.ts";
 export { planTask, type TaskPlan, type TaskQuestion, type TotalCost } from "./task.ts";

@@ -1,7 +1,7 @@
 /**
- * The simulator: a fleet and its servers in one process, without network and disk. `simulate.ts` runs a window and
- * compares the estimates with the truth, `servers.ts` is one server or two with their keys, which most experiments use
- * as well, and `cost.ts` times a device. Imports core, `randomness` and `arithmetic`. Start with `simulate` below.
+ * The simulator: a fleet and its servers in one process, without network and disk. `simulate.ts` runs a window of one
+ * statistic and compares the estimates with the truth, `simulate-task.ts` a window of a whole task, `servers.ts` is one
+ * server or two with their keys, which most experiments use as well, and `cost.ts` times a device. Imports core, `randomness` and `arithmetic`. Start with `simulate` below.
  */
 import { serverNoiseSigma } from "@lethe/core/privacy";
 import {

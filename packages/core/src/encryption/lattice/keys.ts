@@ -4,7 +4,8 @@ import { type Xof, xof } from "../../xof.ts";
 import type { KeyPair } from "../rerandomizable.ts";
 import { type Secret, secret } from "../secret.ts";
 import { packBits, packedBytes, unpackBits } from "./bit-packing.ts";
-import { negateRange, type RingElement, type SmallPolynomial } from "./limbs.ts";
+import type { RingElement, SmallPolynomial } from "./limbs.ts";
+import { negateRange } from "./multiples.ts";
 import { LIMB_BITS } from "./parameters.ts";
 import type { LimbSpectra, Ring } from "./ring.ts";
 

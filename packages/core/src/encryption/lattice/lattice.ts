@@ -10,7 +10,8 @@ import {
   type LatticePublicKey,
   type LatticeSecretKey,
 } from "./keys.ts";
-import { addElement, coefficient, scaleElement } from "./limbs.ts";
+import { addElement, coefficient } from "./limbs.ts";
+import { scaleElement } from "./multiples.ts";
 import { type LatticeParameters, plaintextLimit, requireKnownSet } from "./parameters.ts";
 import { ringOf } from "./ring.ts";
 import { createRotatingLattice, type RotatingLattice } from "./rotating.ts";
