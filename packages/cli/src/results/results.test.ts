@@ -217,6 +217,22 @@ describe("the trend of a task", () => {
     expect(describeTrend("t", [], 60)).toBe("no window of t is finished yet");
   });
 
+  it("has a chart per figure and group, and a window in which the group was too small says so", () => {
+    const small = { group: "beta", status: "not-enough", enrolled: 9, received: 9, missing: 1 } as const;
+    const released = { ...small, status: "released", metrics } as const;
+    const grouped: FinishedWindow[] = [
+      { ...RELEASE, ...at(5) },
+      { ...RELEASE, ...at(6), groups: [small] },
+      { ...RELEASE, ...at(7), groups: [released] },
+    ];
+    const lines = describeTrend("t", grouped, 60).split("\n");
+    expect(lines.slice(lines.indexOf("crashed (occurrence, group beta)")).slice(1, 4)).toEqual([
+      "5 01-01 05:00 │ not asked",
+      "6 01-01 06:00 │ too few devices in this group",
+      expect.stringMatching(/^7 01-01 07:00 │█+├─*●─*┤$/),
+    ]);
+  });
+
   it("as CSV has rows of all windows, and none of a window without figures has a number", () => {
     const rows = toCsv(windows)
       .split("\r\n")
