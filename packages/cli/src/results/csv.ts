@@ -33,10 +33,10 @@ const HEADER = [
   "quantiles",
   "quantiles_low",
   "quantiles_high",
-  "status",
   "group",
   "minus",
   "p_value",
+  "status",
 ];
 
 /**
@@ -57,7 +57,7 @@ function rowsOf(outcome: FinishedWindow): Row[] {
   const { task, window, from, to, status } = outcome;
   const [version, received] = status === "not-released" ? ["", ""] : [outcome.version, outcome.received];
   const place = (reports: number | string): Row => [task, version, window, iso(from), iso(to), reports];
-  if (status !== "released") return [[...place(received), ...blanks("metric", "status"), status, "", "", ""]];
+  if (status !== "released") return [[...place(received), ...blanks("metric", "status"), status]];
   const { devices = received, metrics, groups = [], differences = [] } = outcome;
   return [
     ...figureRows(place(devices), metrics, ""),
@@ -81,7 +81,7 @@ function figureRows(place: Row, metrics: Release["metrics"], group: string): Row
       ...[estimate, standardError, ...interval, consistent],
       ...[localEpsilon, localDelta(metric), epsilon, delta],
       ...(["bucket", "low", "high"] as const).map((end) => quantilesAt(metric, end, bucket)),
-      ...["released", group, "", ""],
+      ...[group, "", "", "released"],
     ];
     return figuresOf(metric).map(({ label = "", figure }) => row(label, figure));
   });
@@ -91,8 +91,8 @@ function differenceRows(place: Row, { group, minus, metrics }: GroupDifference):
   return metrics.flatMap((metric) =>
     differencesOf(metric).map(({ label = "", estimate, standardError, interval, pValue }) => [
       ...[...place, metric.name, metric.statistic, label, estimate, standardError, ...interval],
-      ...blanks("consistent", "status"),
-      ...["released", group, minus, pValue],
+      ...blanks("consistent", "group"),
+      ...[group, minus, pValue, "released"],
     ]),
   );
 }

@@ -281,10 +281,10 @@ describe("a release as CSV", () => {
     ];
     const histogram = { ...guarantee, statistic: "histogram", buckets, quantiles } as const;
     expect(toCsv([{ ...RELEASE, metrics: [...RELEASE.metrics, histogram] }]).split("\r\n")).toEqual([
-      "task,version,window,from,to,received,metric,statistic,bucket,estimate,standard_error,interval_low,interval_high,consistent,local_epsilon,local_delta,aggregate_epsilon,aggregate_delta,quantiles,quantiles_low,quantiles_high,status,group,minus,p_value",
-      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,occurrence,,300,20,260.8,339.2,300,1,0,0.125,0.000001,,,,released,,,",
-      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,0,1,1,-0.96,2.96,1,1,0,0.125,0.000001,0.5 0.9,0.5 0.9,0.5,released,,,",
-      't,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,"a ""b"", c",2,1,0.040000000000000036,3.96,2,1,0,0.125,0.000001,,,0.9,released,,,',
+      "task,version,window,from,to,received,metric,statistic,bucket,estimate,standard_error,interval_low,interval_high,consistent,local_epsilon,local_delta,aggregate_epsilon,aggregate_delta,quantiles,quantiles_low,quantiles_high,group,minus,p_value,status",
+      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,occurrence,,300,20,260.8,339.2,300,1,0,0.125,0.000001,,,,,,,released",
+      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,0,1,1,-0.96,2.96,1,1,0,0.125,0.000001,0.5 0.9,0.5 0.9,0.5,,,,released",
+      't,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,"a ""b"", c",2,1,0.040000000000000036,3.96,2,1,0,0.125,0.000001,,,0.9,,,,released',
       "",
     ]);
   });
