@@ -217,19 +217,22 @@ describe("the trend of a task", () => {
     expect(describeTrend("t", [], 60)).toBe("no window of t is finished yet");
   });
 
-  it("has a chart per figure and group, and a window in which the group was too small says so", () => {
-    const small = { group: "beta", status: "not-enough", enrolled: 9, received: 9, missing: 1 } as const;
-    const released = { ...small, status: "released", metrics } as const;
-    const grouped: FinishedWindow[] = [
-      { ...RELEASE, ...at(5) },
-      { ...RELEASE, ...at(6), groups: [small] },
-      { ...RELEASE, ...at(7), groups: [released] },
-    ];
-    const lines = describeTrend("t", grouped, 60).split("\n");
-    expect(lines.slice(lines.indexOf("crashed (occurrence, group beta)")).slice(1, 4)).toEqual([
-      "5 01-01 05:00 │ not asked",
-      "6 01-01 06:00 │ too few devices in this group",
-      expect.stringMatching(/^7 01-01 07:00 │█+├─*●─*┤$/),
+  it("has a chart per group as well, in which a group that is too small is no zero", () => {
+    const counts = { enrolled: 9, received: 8 };
+    const stable = { group: "stable", status: "released", ...counts, metrics } as const;
+    const beta = { group: "beta", status: "not-enough", ...counts, missing: 2 } as const;
+    const both = { ...RELEASE, ...at(11), groups: [stable, { ...stable, group: "beta" }] };
+    const text = describeTrend("t", [{ ...RELEASE, ...at(10), groups: [stable, beta] }, both], 60);
+    const charts = text
+      .split("\n\n")
+      .slice(1)
+      .map((chart) => chart.split("\n").slice(0, 3));
+    expect(charts.map(([title]) => title)).toEqual([
+      ...["crashed (occurrence)", "crashed (occurrence), group stable", "crashed (occurrence), group beta"],
+    ]);
+    expect(charts[2]?.slice(1)).toEqual([
+      "10 01-01 10:00 │ too few devices: 2 more needed",
+      expect.stringMatching(/^11 01-01 11:00 │.*●/),
     ]);
   });
 

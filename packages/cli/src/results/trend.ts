@@ -1,5 +1,5 @@
 import type { UnreleasedWindow } from "@lethe/analyst";
-import { type Figure, figuresOf, type Release, type ReleasedMetric, type ReleaseOrWithheld } from "@lethe/core/message";
+import { type Figure, figuresOf, type ReleasedMetric, type ReleaseOrWithheld } from "@lethe/core/message";
 import type { StatisticName } from "@lethe/core/statistic";
 import { type Bar, type Gap, renderBars } from "@lethe/lab/plot";
 import { count } from "../print/table.ts";
@@ -19,11 +19,8 @@ export function describeTrend(task: string, windows: readonly FinishedWindow[], 
     `${task}, windows ${first.window} to ${last.window}: ${utc(first.from)} to ${utc(last.to)} UTC`,
     countsOf(windows),
     ...seriesOf(windows).flatMap((series) => {
-      const { name, label, statistic, group } = series;
-      const figure = label === undefined ? name : `${name} ${label}`;
-      const title = `${figure} (${statistic}${group === undefined ? "" : `, group ${group}`})`;
       const bars = windows.map((window) => rowOf(window, series));
-      return ["", renderBars({ title, bars }, columns)];
+      return ["", renderBars({ title: titleOf(series), bars }, columns)];
     }),
   ].join("\n");
 }
@@ -46,24 +43,30 @@ function countsOf(windows: readonly FinishedWindow[]): string {
 
 /** What a chart shows. */
 interface Series {
+  /** Undefined for all devices. */
+  readonly group: string | undefined;
   readonly name: string;
   readonly label: string | undefined;
   readonly statistic: StatisticName;
-  /** Undefined if it is a figure of all devices. */
-  readonly group: string | undefined;
 }
 
-/** All figures that some window has: those of the newest release first. */
+function titleOf({ group, name, label, statistic }: Series): string {
+  const figure = label === undefined ? name : `${name} ${label}`;
+  return `${figure} (${statistic})${group === undefined ? "" : `, group ${group}`}`;
+}
+
+/** All figures that some window has: those of the newest release first, those of all devices before those of groups. */
 function seriesOf(windows: readonly FinishedWindow[]): Series[] {
   const found = new Map<string, Series>();
   for (const window of windows.toReversed()) {
     if (window.status !== "released") continue;
-    for (const { group, metrics } of partsOf(window)) {
+    const groups = (window.groups ?? []).flatMap((group) => (group.status === "released" ? [group] : []));
+    for (const { group, metrics } of [{ group: undefined, metrics: window.metrics }, ...groups]) {
       for (const metric of metrics) {
         const { name, statistic } = metric;
         for (const { label } of figuresOf(metric)) {
-          const key = JSON.stringify([name, statistic, label, group]);
-          if (!found.has(key)) found.set(key, { name, statistic, label, group });
+          const key = JSON.stringify([group, name, statistic, label]);
+          if (!found.has(key)) found.set(key, { group, name, statistic, label });
         }
       }
     }
@@ -71,19 +74,14 @@ function seriesOf(windows: readonly FinishedWindow[]): Series[] {
   return [...found.values()];
 }
 
-/** All devices, and after them each group that is released. */
-function partsOf({ metrics, groups = [] }: Release): { group?: string; metrics: readonly ReleasedMetric[] }[] {
-  return [{ metrics }, ...groups.filter((group) => group.status === "released")];
-}
-
 function rowOf(window: FinishedWindow, series: Series): Bar | Gap {
   const name = `${window.window} ${utc(window.from).slice(5, 16)}`;
-  if (window.status === "not-enough") return { name, text: `too few devices: ${count(window.missing)} more needed` };
+  const tooFew = (missing: number): Gap => ({ name, text: `too few devices: ${count(missing)} more needed` });
+  if (window.status === "not-enough") return tooFew(window.missing);
   if (window.status !== "released") return { name, text: WORDS[window.status] };
-  const part = partsOf(window).find(({ group }) => group === series.group);
-  const isSmall = !part && window.groups?.some(({ group }) => group === series.group);
-  if (isSmall) return { name, text: "too few devices in this group" };
-  const figure = part && figureIn(part.metrics, series);
+  const group = window.groups?.find((each) => each.group === series.group);
+  if (group?.status === "not-enough") return tooFew(group.missing);
+  const figure = figureIn(series.group === undefined ? window.metrics : (group?.metrics ?? []), series);
   return figure ? { name, value: figure.estimate, interval: figure.interval } : { name, text: "not asked" };
 }
 

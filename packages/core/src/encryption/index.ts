@@ -22,7 +22,7 @@ export type { RistrettoGroup, Unmasked } from "./elgamal/group.ts";
 export { nobleGroup } from "./elgamal/noble-group.ts";
 export { chooseLattice, type LatticeChoice, type LatticeNeed } from "./lattice/choose.ts";
 export type { LatticeCiphertext } from "./lattice/ciphertext.ts";
-export { type CompactFormat, compactBytes, decodeCompact, encodeCompact } from "./lattice/compact.ts";
+export { type CompactFormat, compactBytes, compactDecoder, decodeCompact, encodeCompact } from "./lattice/compact.ts";
 export type { LatticePublicKey, LatticeSecretKey } from "./lattice/keys.ts";
 export { createLattice, type LatticeScheme, type Slots } from "./lattice/lattice.ts";
 export { createNegacyclicFft, type NegacyclicFft } from "./lattice/negacyclic-fft.ts";

@@ -99,6 +99,14 @@ describe("a simulated task", () => {
     expect(total?.standardError).toBeCloseTo((parts[0]?.standardError ?? 0) * Math.sqrt(4 / 11), 9);
   });
 
+  it("of two servers with groups has the noise of every group in its total", async () => {
+    const groups = ["stable", "beta"];
+    const found = await simulateTask({ task: { ...TWO, groups }, devices: 4, rate: 0.2, seed: "groups" });
+    check(found, 0.1);
+    const errors = found.metrics.filter(({ name }) => name === "seldom").map(({ rows }) => rows[0]?.standardError ?? 0);
+    expect(errors[0]).toBeCloseTo(Math.SQRT2 * (errors[1] as number), 12);
+  });
+
   it("with a seed is the same again, with another it is not", async () => {
     const run = (seed: string) => simulateTask({ task: ONE, devices: 3, rate: 0.2, seed });
     const first = await run("a");

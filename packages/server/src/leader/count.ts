@@ -9,7 +9,7 @@ import type { Helper } from "./client.ts";
 
 /** A job's bytes stay far below what a helper accepts. */
 const JOB_BYTES = 2_000_000;
-const LARGEST_JOB = 128;
+const LARGEST_JOB = 512;
 
 /** A report of a job, after the leader has prepared its half. */
 interface Report extends JobEntry, PreparedReport {

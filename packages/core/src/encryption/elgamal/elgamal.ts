@@ -8,9 +8,10 @@ import type { RistrettoGroup } from "./group.ts";
 import { nobleGroup, scalarBytes } from "./noble-group.ts";
 import {
   BASE,
-  canonicalPoint,
+  canonicalPoints,
   decodePoint,
   IDENTITY,
+  multiplyBaseOnce,
   POINT_BYTES,
   type RistrettoPoint,
   randomScalar,
@@ -50,8 +51,7 @@ export interface ElGamalCounter extends AdditiveScheme<number, ElGamalPublicKey,
  * ElGamal over Ristretto255 with a group element as the message. Semantically secure under the decisional
  * Diffie–Hellman assumption; not against quantum computers. Rerandomization is perfect: even the key holder sees
  * no difference from a fresh encryption. JavaScript's integers are not constant-time; noble's `multiply` takes a
- * fixed number of additions for every scalar (and blinds it for G), which narrows what timing shows but does
- * not close it.
+ * fixed number of additions for every scalar, which narrows what timing shows but does not close it.
  */
 export const elgamalGroup: Group = {
   id: "elgamal ristretto255",
@@ -154,7 +154,7 @@ function encrypt(publicKey: ElGamalPublicKey, message: RistrettoPoint, random: R
 
 function rerandomize(publicKey: ElGamalPublicKey, { ephemeral, masked }: ElGamalCiphertext, random: Randomness) {
   const r = randomScalar(random);
-  return canonical(ephemeral.add(BASE.multiply(r)), masked.add(publicKey.point.multiply(r)));
+  return canonical(ephemeral.add(multiplyBaseOnce(r)), masked.add(publicKey.point.multiply(r)));
 }
 
 /** M = masked − x·(r·G). Multiplying 0·G is faster, because its coordinates are zero, so it is not done. */
@@ -165,7 +165,8 @@ function decrypt(secretKey: ElGamalSecretKey, { ephemeral, masked }: ElGamalCiph
 }
 
 function canonical(ephemeral: RistrettoPoint, masked: RistrettoPoint): ElGamalCiphertext {
-  return { ephemeral: canonicalPoint(ephemeral), masked: canonicalPoint(masked) };
+  const [first, second] = canonicalPoints([ephemeral, masked]) as [RistrettoPoint, RistrettoPoint];
+  return { ephemeral: first, masked: second };
 }
 
 /** Messages from −2⁵² to 2⁵² become scalars of the same length, so that every encryption takes the same time. */
@@ -180,8 +181,8 @@ const BITS = [IDENTITY, BASE] as const;
 /** m·G, for a secret m. Bits, by far the most frequent messages, need no multiplication. */
 function messagePoint(message: number): RistrettoPoint {
   if (!Number.isSafeInteger(message)) throw new RangeError(`a counter is a whole number, not ${message}`);
-  offsetPoint ??= BASE.multiply(OFFSET);
-  return BITS[message] ?? BASE.multiply(OFFSET + BigInt(message)).subtract(offsetPoint);
+  offsetPoint ??= multiplyBaseOnce(OFFSET);
+  return BITS[message] ?? multiplyBaseOnce(OFFSET + BigInt(message)).subtract(offsetPoint);
 }
 
 function add(left: ElGamalCiphertext, right: ElGamalCiphertext): ElGamalCiphertext {
@@ -211,8 +212,11 @@ function decodePublicKey(bytes: Uint8Array, isUsedOften = true): ElGamalPublicKe
   return isUsedOften ? preparePublicKey(point) : { point };
 }
 
+/** Bits of the scalar for each addition. One bit more saves a seventh of the time, and doubles the table. */
+const KEY_WINDOW = 7;
+
 /** Asks noble to keep a table of the point's multiples, as it does for G. */
 function preparePublicKey(point: RistrettoPoint): ElGamalPublicKey {
-  point.precompute(6);
+  point.precompute(KEY_WINDOW);
   return { point };
 }

@@ -28,7 +28,7 @@ export interface CounterScheme<PublicKey, SecretKey, Ciphertext>
 export type Adding<Ciphertext> = Pick<AdditiveScheme<number, never, never, Ciphertext>, "add">;
 
 const MOST_CIPHERTEXTS = 10_000;
-/** A table of a key's multiples makes encrypting several times faster, and takes 400 kB. */
+/** A table of a key's multiples makes encrypting several times faster, and takes 700 kB. */
 const MOST_TABLES = 32;
 
 /** Public keys and randomness, ready to encrypt: each slot of the vector under the key that it belongs to. */
