@@ -37,13 +37,14 @@ async function requireDelivered(server: string, path: string): Promise<void> {
   );
 }
 
-function snippetOf({ task, servers, metrics }: Manifest, sdk: Uint8Array): Snippet {
+function snippetOf({ task, servers, metrics, groups }: Manifest, sdk: Uint8Array): Snippet {
   const [first, helper] = servers;
   if (!first) throw failure(`task ${task} has no server`);
   const src = encoded(first.url) + sdkPath(sdk);
   const integrity = integrityOf(sdk);
   const options = { server: first.url, task, operatorKey: first.key, ...(helper && { helperKey: helper.key }) };
   const example = metrics[0]?.name ?? "";
+  const groupLines = groups ? [`  group: ${JSON.stringify(groups[0])}, // or ${groups.slice(1).join(", ")}`] : [];
   return {
     src,
     integrity,
@@ -54,6 +55,7 @@ function snippetOf({ task, servers, metrics }: Manifest, sdk: Uint8Array): Snipp
     script: [
       "export const lethe = await globalThis.Lethe?.openLethe({",
       ...Object.entries(options).map(([name, value]) => `  ${name}: ${JSON.stringify(value)},`),
+      ...groupLines,
       "});",
       `// When it happens: lethe?.record(${JSON.stringify(example)});`,
     ].join("\n"),
