@@ -10,7 +10,7 @@ import type { SignedPublicKeys } from "@lethe/core/message";
 import type { Helper } from "../leader/client.ts";
 import type { Published } from "../release/release.ts";
 import type { Database } from "../storage/database.ts";
-import type { SpareDevice } from "../storage/devices.ts";
+import type { SpareDevice } from "../storage/spare-keys.ts";
 import type { TaskVersion, TwoServerTask } from "../storage/tasks.ts";
 import type { WindowRow } from "../storage/windows.ts";
 import type { CountingParts } from "../tally/batches.ts";

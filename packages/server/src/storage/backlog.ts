@@ -1,6 +1,6 @@
 import { phaseOf } from "@lethe/core/message";
 import type { Queryable } from "./database.ts";
-import { countSpareDevices } from "./devices.ts";
+import { countSpareKeys } from "./spare-keys.ts";
 import type { TaskRegistry } from "./tasks.ts";
 import { unfinishedWindows } from "./windows.ts";
 
@@ -22,7 +22,7 @@ export async function measureBacklog(database: Queryable, tasks: TaskRegistry, n
     return task ? [{ ...window, phase: phaseOf(task.manifest, window.number, now) }] : [];
   });
   const open = unfinished.filter(({ state, phase }) => state === "collecting" && ["running", "next"].includes(phase));
-  const keys = await Promise.all(open.map(({ id }) => countSpareDevices(database, id)));
+  const keys = await Promise.all(open.map(({ id }) => countSpareKeys(database, id)));
   const overdue = unfinished.filter(
     ({ state, phase }) => state === "closed" || (state === "collecting" && phase === "over"),
   );
