@@ -7,7 +7,7 @@ import { createRefusalCounter } from "../dist/intake/refusals.js";
 import { fillPool } from "../dist/rounds/windows.js";
 import { type Database, DatabaseUnavailable } from "../dist/storage/database.js";
 import { leaseReports } from "../dist/storage/reports.js";
-import type { SpareDevice } from "../dist/storage/spare-keys.js";
+import type { Bundle } from "../dist/storage/spare-keys.js";
 import { lockTally } from "../dist/storage/tallies.js";
 import { createTaskRegistry, type TaskVersion } from "../dist/storage/tasks.js";
 import { findWindow, type WindowRow } from "../dist/storage/windows.js";
@@ -271,11 +271,11 @@ it("keys that are made while another erases their window are thrown away", async
     task: tasks.inWindow(task.name, WINDOW) as TaskVersion,
   };
   const keyFile = openKeyFile(processes.keyFile, { severalProcesses: true });
-  const run = async (): Promise<SpareDevice[]> => {
+  const run = async (): Promise<Bundle> => {
     await closeByHand(tally, task.name, WINDOW);
     await requireAllErased(database);
     const bytes = crypto.getRandomValues(new Uint8Array(64));
-    return [{ device: bytes.subarray(0, DEVICE_BYTES), publicKeys: bytes, signature: bytes }];
+    return { devices: bytes.subarray(0, DEVICE_BYTES), publicKeys: bytes, signatures: bytes };
   };
   const threads = { count: 1, run, close: async () => undefined } as unknown as Threads;
   await fillPool({ database, threads, keyFile }, open, 1000);

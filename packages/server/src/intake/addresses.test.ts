@@ -6,7 +6,7 @@ import { enrol, fetchTask } from "../../test/device.ts";
 import { allBytes, copyEmptyDatabase, temporaryFolder } from "../../test/folder.ts";
 import { createTask, EXACT_TASK, startTestService } from "../../test/service.ts";
 import type { Database, Queryable } from "../storage/database.ts";
-import { addSpareKeys } from "../storage/spare-keys.ts";
+import { addSpareKeys, bundleOf } from "../storage/spare-keys.ts";
 import { addWindow, findWindow, type WindowIdentity } from "../storage/windows.ts";
 import { createAdmission, DEFAULT_RULES } from "./admission.ts";
 import { createEnrolment } from "./enrol.ts";
@@ -47,7 +47,7 @@ async function enrolFrom(
     publicKeys: new Uint8Array(32).fill(i),
     signature: new Uint8Array(SIGNATURE_BYTES).fill(i),
   }));
-  await addSpareKeys(inner, id, spares);
+  await addSpareKeys(inner, id, bundleOf(spares));
   const told: unknown[][] = [];
   const database = recorded(inner, told);
   const admit = createAdmission({ ...DEFAULT_RULES, rate: { perSecond: 0.01, burst: 5 } }, () => 0);

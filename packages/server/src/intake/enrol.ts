@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
-import { encodeBase64url, TOKEN_BYTES } from "@lethe/core/message";
+import { TOKEN_BYTES } from "@lethe/core/message";
 import type { Database } from "../storage/database.ts";
 import { addDevices, type NewDevice } from "../storage/devices.ts";
 import type { SpareDevice } from "../storage/spare-keys.ts";
@@ -47,7 +47,7 @@ export function createEnrolment(
 
   async function enrol(window: WindowIdentity): Promise<Enrolled> {
     const spare = await keys.take(window);
-    const uploadToken = encodeBase64url(randomBytes(TOKEN_BYTES));
+    const uploadToken = randomBytes(TOKEN_BYTES).toString("base64url");
     // If the commit fails, the device may be enrolled: nobody else gets its keys.
     const decided = await submit({ windowId: window.id, device: spare.device, tokenHash: hashOf(uploadToken) });
     if (decided === "enrolled") return { ...spare, uploadToken };

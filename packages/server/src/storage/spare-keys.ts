@@ -8,29 +8,40 @@ export interface SpareDevice {
   readonly signature: Uint8Array;
 }
 
+/** Entries of the pool as a row holds them: ids, keys and signatures, each packed end to end. */
+export interface Bundle {
+  readonly devices: Uint8Array;
+  readonly publicKeys: Uint8Array;
+  readonly signatures: Uint8Array;
+}
+
 /** As many entries as one row holds, at most. */
 export const KEYS_PER_BUNDLE = 32;
 
+/** Packs entries whose keys have the same length. */
+export function bundleOf(spares: readonly SpareDevice[]): Bundle {
+  return {
+    devices: pack(spares.map(({ device }) => device)),
+    publicKeys: pack(spares.map(({ publicKeys }) => publicKeys)),
+    signatures: pack(spares.map(({ signature }) => signature)),
+  };
+}
+
 /**
- * Adds a bundle of entries to the pool, but none if the window is closed: another process may have released and erased
- * it meanwhile.
+ * Adds a bundle to the pool, but not if the window is closed: another process may have released and erased it
+ * meanwhile.
  */
 export async function addSpareKeys(
   database: Queryable,
   windowId: number,
-  spares: readonly SpareDevice[],
+  { devices, publicKeys, signatures }: Bundle,
 ): Promise<void> {
-  if (spares.length === 0) return;
+  const entries = devices.length / DEVICE_BYTES;
+  if (entries === 0) return;
   await database.query(
     `INSERT INTO spare_keys (window_id, entries, devices, public_keys, signatures)
      SELECT id, $2, $3, $4, $5 FROM windows WHERE id = $1 AND state = 'collecting'`,
-    [
-      windowId,
-      spares.length,
-      pack(spares.map(({ device }) => device)),
-      pack(spares.map(({ publicKeys }) => publicKeys)),
-      pack(spares.map(({ signature }) => signature)),
-    ],
+    [windowId, entries, devices, publicKeys, signatures],
   );
 }
 
@@ -48,7 +59,7 @@ export async function countSpareKeys(database: Queryable, windowId: number): Pro
  * never learns that the commit happened, nobody gets these entries.
  */
 export async function claimSpareKeys(database: Queryable, windowId: number, most: number): Promise<SpareDevice[]> {
-  const bundles = await database.query<Record<"devices" | "publicKeys" | "signatures", Uint8Array>>(
+  const bundles = await database.query<Bundle>(
     `WITH free AS MATERIALIZED (
        SELECT id FROM spare_keys WHERE window_id = $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
      DELETE FROM spare_keys USING free WHERE window_id = $1 AND spare_keys.id = free.id
