@@ -69,28 +69,36 @@ export async function findSenders(
  * Takes up to `most` reports that nobody has counted or is counting. The lease ends after `seconds`, so that others go
  * on if its holder dies.
  */
-export function leaseReports(
+export async function leaseReports(
   database: Queryable,
   windowId: number,
   lease: Uint8Array,
   most: number,
   seconds: number,
 ): Promise<{ device: Uint8Array; body: Uint8Array }[]> {
-  return database.query(
+  // All bodies of a window have the same length. Two values for all rows: hundreds of arrays would cost more than they
+  // hold, here and on their way to a thread.
+  const [row] = await database.query<{ devices: Uint8Array | null; bodies: Uint8Array | null }>(
     `WITH free AS MATERIALIZED (
        SELECT device FROM uncounted WHERE window_id = $1 AND (lease IS NULL OR leased_until < clock_timestamp())
        LIMIT $3 FOR UPDATE SKIP LOCKED),
      leased AS (
        UPDATE uncounted SET lease = $2, leased_until = clock_timestamp() + make_interval(secs => $4)
        FROM free WHERE window_id = $1 AND uncounted.device = free.device RETURNING uncounted.device)
-     SELECT device, body FROM leased JOIN reports USING (device)`,
+     SELECT string_agg(device, '' ORDER BY device) AS devices, string_agg(body, '' ORDER BY device) AS bodies
+     FROM leased JOIN reports USING (device)`,
     [windowId, lease, most, seconds],
   );
+  const { devices, bodies } = row ?? {};
+  if (!devices || !bodies) return [];
+  const ids = unpack(devices, DEVICE_BYTES);
+  const each = unpack(bodies, bodies.length / ids.length);
+  return ids.map((device, i) => ({ device, body: each[i] as Uint8Array }));
 }
 
 /**
  * Marks leased reports as counted and returns their number: it is lower if another process has taken over the lease of
- * some.
+ * some. An array is looked up device by device; a join may compare every device with all that are not counted.
  */
 export async function markCounted(
   transaction: Queryable,
@@ -99,8 +107,9 @@ export async function markCounted(
   devices: readonly Uint8Array[],
 ): Promise<number> {
   const rows = await transaction.query(
-    `DELETE FROM uncounted USING ${packedRows(DEVICE_BYTES)}
-     WHERE window_id = $3 AND device = c1 AND lease = $4 RETURNING 1`,
+    `DELETE FROM uncounted
+     WHERE window_id = $3 AND device = ANY (ARRAY(SELECT c1 FROM ${packedRows(DEVICE_BYTES)})) AND lease = $4
+     RETURNING 1`,
     [devices.length, pack(devices), windowId, lease],
   );
   return rows.length;
