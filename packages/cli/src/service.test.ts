@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Figure, Release, WindowStatus } from "@lethe/core/message";
+import type { Figure, Release, ReleaseOrWithheld, WindowStatus } from "@lethe/core/message";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { letheWith, type RunningService, START_TIMEOUT, simulateInTime, startService } from "../test/lethe.ts";
 
@@ -153,8 +153,8 @@ describe("from a task file to a release", () => {
     );
     expect(figures.length).toBe(simulated.truth.length);
     for (const [i, { estimate, standardError }] of figures.entries()) {
-      // Six figures, unseeded: false alarm 1e-8.
-      expect(Math.abs(estimate - (simulated.truth[i]?.truth as number))).toBeLessThan(6 * standardError);
+      // Six figures, unseeded. By the exact distributions of these answers, which are skewed, false alarms are below 3e-7.
+      expect(Math.abs(estimate - (simulated.truth[i]?.truth as number))).toBeLessThan(7 * standardError);
     }
 
     checkText(run("results", "editor-health", "--window", window).stdout);
@@ -180,6 +180,39 @@ describe("from a task file to a release", () => {
     expect(csv.stdout).toMatch(/^task,[^\n]*\r\n$/);
     expect(csv.stderr).toContain("not enough, 7 more");
     expect(runJson("results", "editor-health", "--window", window)).toMatchObject({ status: "not-enough", missing: 7 });
+  });
+
+  it("results --last draws figures over the last windows, and prints all of them as JSON and CSV", () => {
+    const { task, windows } = runJson<{ task: string; windows: ReleaseOrWithheld[] }>(
+      ...["results", "editor-health", "--last", "200"],
+    );
+    expect(task).toBe("editor-health");
+    const [first, last] = [windows[0]?.window ?? 0, windows.at(-1)?.window ?? 0];
+    expect(windows.map(({ window }) => window)).toEqual(Array.from({ length: last - first + 1 }, (_, i) => first + i));
+    const released = windows.filter(({ status }) => status === "released");
+    const short = windows.filter((window) => window.status === "not-enough" && window.received === 3);
+    expect(released.length).toBeGreaterThanOrEqual(1);
+    expect(short.length).toBeGreaterThanOrEqual(1);
+    const [{ window }] = released as [Release];
+    expect(released[0]).toEqual(runJson("results", "editor-health", "--window", `${window}`));
+
+    const text = run("results", "editor-health", "--last", "200").stdout;
+    expect(text).toMatch(/^editor-health, windows \d+ to \d+: .* UTC\n\d+ released, \d+ with too few devices/);
+    for (const title of ["export.failed (occurrence)", "export.clicks 2–4 (histogram)", "tabs.opened (mean)"]) {
+      expect(text).toContain(`\n\n${title}\n`);
+    }
+    expect(text).toMatch(new RegExp(`\n${window} \\d\\d-\\d\\d \\d\\d:\\d\\d │.*●`));
+    expect(text).toMatch(new RegExp(`\n${short[0]?.window} .* │ too few devices: 7 more needed\n`));
+
+    const [header = "", ...rows] = run("results", "editor-health", "--last", "200", "--csv").stdout.split("\r\n");
+    const at = header.split(",").indexOf("estimate");
+    const estimates = rows.filter((row) => row.split(",")[2] === `${window}`).map((row) => row.split(",")[at]);
+    expect(estimates.length).toBe(6);
+    const empty = rows.filter((row) => row.endsWith(",not-enough"));
+    expect(empty.length).toBeGreaterThanOrEqual(1);
+    for (const row of empty) expect(row.split(",")[at]).toBe("");
+    // Windows of ten seconds go on ending.
+    expect(runJson<{ windows: unknown[] }>("results", "editor-health", "--last", "1").windows.length).toBe(1);
   });
 
   it("results --wait without a window waits for the next one to end", () => {
@@ -313,6 +346,12 @@ describe("what the user can mend ends with one line and exit code 2", () => {
       ["there is no task nosuch", "simulate", "--server", service.url, "--task", "nosuch"],
       ["task is not of the right form", "results", "../etc"],
       ["--csv and --json exclude each other", "results", "editor-health", "--csv", "--json"],
+      ["--last and --window exclude each other", "results", "editor-health", "--last", "3", "--window", "9"],
+      [
+        "--last and --wait exclude each other: it prints windows that are finished",
+        ...["results", "editor-health", "--last", "3", "--wait"],
+      ],
+      ["there is no task nosuch", "results", "nosuch", "--last", "3"],
       ["missing.json: there is no such file", "task", "create", "missing.json"],
     ] as const) {
       expect({ args, ...run(...args) }).toEqual({ args, status: 2, stdout: "", stderr: `error: ${message}\n` });
@@ -388,7 +427,14 @@ describe("what the user can mend ends with one line and exit code 2", () => {
         "--seed",
         "1",
       ],
-      ["option '--task' is for --server only", "simulate", "--statistic", "mean", "--task", "t"],
+      [
+        "option '--statistic' cannot be used with --task: the task file sets it",
+        "simulate",
+        "--statistic",
+        "mean",
+        "--task",
+        "t",
+      ],
     ] as const) {
       expect({ args, ...letheWith({}, ...args) }).toEqual({
         args,

@@ -8,38 +8,52 @@ export interface ByteStream {
 /** Bytes of the state that a block goes into or comes out of; the other 32 stay inside. */
 const RATE = 168;
 
+/** Keccak-p[1600, 12] of a state of 25 lanes, two words each, the low one first. */
+export type Permutation = (state: Int32Array) => void;
+
 /**
  * TurboSHAKE128 (RFC 9861, §2.2) of all parts, one after another. In our own code because a device loads as little as
  * it can: with noble's, to which the tests compare it, come its checks, its other hashes' class and, beside ElGamal,
  * all that these have in common.
  */
-export function turboShake128(domain: number, parts: readonly Uint8Array[]): ByteStream {
+export function turboShake128(
+  domain: number,
+  parts: readonly Uint8Array[],
+  permutation: Permutation = permute,
+): ByteStream {
   const state = new Int32Array(50);
+  // Like all machines that run JavaScript today, this one is little-endian.
+  const bytes = new Uint8Array(state.buffer);
   let at = 0;
 
-  function addByte(place: number, byte: number): void {
-    state[place >> 2] = (state[place >> 2] as number) ^ (byte << (8 * (place & 3)));
+  function add(byte: number): void {
+    bytes[at] = (bytes[at] as number) ^ byte;
+    at++;
   }
 
   function nextBlock(): void {
-    permute(state);
+    permutation(state);
     at = 0;
   }
 
   for (const part of parts) {
-    for (const byte of part) {
-      addByte(at++, byte);
+    for (let i = 0; i < part.length; i++) {
+      add(part[i] as number);
       if (at === RATE) nextBlock();
     }
   }
-  addByte(at, domain);
-  addByte(RATE - 1, 0x80);
+  add(domain);
+  at = RATE - 1;
+  add(0x80);
   nextBlock();
 
   const squeeze = (into: Uint8Array): void => {
-    for (let i = 0; i < into.length; i++, at++) {
+    for (let filled = 0; filled < into.length; ) {
       if (at === RATE) nextBlock();
-      into[i] = (state[at >> 2] as number) >> (8 * (at & 3));
+      const taken = bytes.subarray(at, Math.min(RATE, at + into.length - filled));
+      into.set(taken, filled);
+      filled += taken.length;
+      at += taken.length;
     }
   };
   return Object.assign(squeeze, { destroy: () => void state.fill(0) });

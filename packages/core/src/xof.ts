@@ -1,4 +1,4 @@
-import { type ByteStream, turboShake128 } from "./turboshake.ts";
+import { type ByteStream, type Permutation, turboShake128 } from "./turboshake.ts";
 
 /** Domain separation byte of TurboSHAKE128 for everything of Lethe's own (VDAF, §7, uses 0x01). */
 const DOMAIN = 0x1f;
@@ -7,8 +7,14 @@ const DOMAIN = 0x1f;
  * TurboSHAKE128 of a label and parts, each preceded by its length, so that no two different inputs are
  * hashed alike. With a uniform key of 16 bytes or more as the first part it is a pseudo-random function.
  */
-export function xof(label: string, ...parts: readonly Uint8Array[]): ByteStream {
-  return turboShake128(DOMAIN, lengthPrefixed([asciiBytes(label), ...parts]));
+export const xof: Xof = xofOn();
+
+/** A hash function with an endless stream of bytes as its value. */
+export type Xof = (label: string, ...parts: readonly Uint8Array[]) => ByteStream;
+
+/** The same function, computed with another implementation of the permutation. */
+export function xofOn(permutation?: Permutation): Xof {
+  return (label, ...parts) => turboShake128(DOMAIN, lengthPrefixed([asciiBytes(label), ...parts]), permutation);
 }
 
 /** Each part after its length: joined, no two lists give the same bytes. */
@@ -17,13 +23,13 @@ export function lengthPrefixed(parts: readonly Uint8Array[]): Uint8Array[] {
 }
 
 function lengthPrefix(length: number): Uint8Array {
-  const bytes = new Uint8Array(4);
-  new DataView(bytes.buffer).setUint32(0, length, true);
-  return bytes;
+  return Uint8Array.of(length, length >> 8, length >> 16, length >> 24);
 }
 
 /** The bytes of a string of printable ASCII, which names and labels are made of. */
 export function asciiBytes(text: string): Uint8Array {
   if (!/^[\x20-\x7e]*$/.test(text)) throw new TypeError("a label is printable ASCII");
-  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }

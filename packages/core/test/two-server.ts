@@ -1,6 +1,7 @@
 import { join, split } from "../src/bytes.ts";
 import { elgamalGroup } from "../src/encryption/elgamal/elgamal.ts";
 import { embed } from "../src/encryption/elgamal/embedding.ts";
+import { nobleGroup } from "../src/encryption/elgamal/noble-group.ts";
 import { BASE, type RistrettoPoint, randomScalar } from "../src/encryption/elgamal/ristretto.ts";
 import { deriveDeviceSecretKey, type Secret, secret } from "../src/encryption/index.ts";
 import { randomnessFrom } from "../src/randomness/index.ts";
@@ -133,7 +134,9 @@ export function openBits(
     const keys = Array.from({ length: KEYS[role] }, (_, index) =>
       deriveDeviceSecretKey(elgamalGroup, MASTERS[role], { ...at, device, role, index }),
     );
-    return split(halves[role], halves[role].length / HALF_BYTES[role]).map((half) => openShare(role, keys, half));
+    return split(halves[role], halves[role].length / HALF_BYTES[role]).map((half) =>
+      openShare(role, keys, half, nobleGroup),
+    );
   };
   return { leader: open("leader"), helper: open("helper") };
 }

@@ -1,4 +1,4 @@
-import { type Task, windowAt } from "@lethe/core/message";
+import { quantilesOf, type Task, windowAt } from "@lethe/core/message";
 import { type ServerRole, twoServerReportBytes } from "@lethe/core/two-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { askToEnrol } from "../test/device.ts";
@@ -43,6 +43,11 @@ async function figuresOf(
   window: number,
 ): Promise<{ received: number; invalid: number; figures: unknown[] }> {
   const { received, invalid, metrics } = await collect(pair, task, window);
+  for (const metric of metrics) {
+    const named = quantilesOf(metric).map(({ q, low, bucket, high }) => [q, low === bucket && bucket === high]);
+    // As good as no noise leaves no doubt.
+    if ("buckets" in metric) expect(named).toEqual([0.5, 0.9].map((q) => [q, true]));
+  }
   const figures = metrics.map((metric) =>
     "buckets" in metric
       ? metric.buckets.map(({ estimate }) => Math.round(estimate))

@@ -236,11 +236,16 @@ function startDevices(
   };
 }
 
+const ungrouped = { groupByte: new Uint8Array() };
+
 async function requireTruth(servers: Servers, task: SharedTask, sent: readonly Sent[]): Promise<void> {
   const digests = sent
     .map(({ device, body }) => {
       const { reportId, helper } = decodeTwoServerReport(task.layout, task.hash, body);
-      return { device: Buffer.from(device.id), digest: digestOf(device.id, reportId, helper) };
+      return {
+        device: Buffer.from(device.id),
+        digest: digestOf({ ...ungrouped, device: device.id, report: reportId, half: helper }),
+      };
     })
     .toSorted((a, b) => Buffer.compare(a.device, b.device));
   const hash = createHash("sha256");

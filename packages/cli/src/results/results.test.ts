@@ -2,6 +2,7 @@ import type { Figure, Release } from "@lethe/core/message";
 import { describe, expect, it, vi } from "vitest";
 import { toCsv } from "./csv.ts";
 import { describeOutcome, describeState } from "./text.ts";
+import { describeTrend, type FinishedWindow } from "./trend.ts";
 import { createStatusLine } from "./wait.ts";
 
 const figure = (estimate: number, standardError: number): Figure => ({
@@ -60,6 +61,26 @@ describe("a release in words", () => {
     ]);
   });
 
+  it("has the quantiles of histograms, from which bucket to which", () => {
+    const { estimate, standardError, interval, consistent, ...guarantee } = RELEASE.metrics[0] as Figure &
+      Extract<Release["metrics"][number], Figure>;
+    const buckets = ["0", "1–4", "5+"].map((bucket) => ({ bucket, ...figure(400, 30) }));
+    const quantiles = [
+      { q: 0.5, bucket: "1–4", low: "0", high: "1–4" },
+      { q: 0.99, bucket: "5+", low: "5+", high: "5+" },
+    ];
+    const histogram = { ...guarantee, name: "clicks", statistic: "histogram", buckets, quantiles } as const;
+    expect(describeOutcome({ ...RELEASE, metrics: [histogram] }, 60, "one-server")).toContain(
+      [
+        "",
+        "quantiles of devices  q     bucket  95%, all of a metric at once",
+        "clicks                0.5   1–4     0 to 1–4",
+        "clicks                0.99  5+      5+",
+        "",
+      ].join("\n"),
+    );
+  });
+
   it("says what it stands on with two servers, and that too few devices hide no hijacked report", () => {
     const privacy = { ...RELEASE.privacy, honest: 1, hijackedEpsilon: null };
     const text = describeOutcome({ ...RELEASE, privacy }, 60, "two-server");
@@ -100,6 +121,77 @@ describe("a release in words", () => {
   });
 });
 
+describe("the trend of a task", () => {
+  const { metrics } = RELEASE;
+  const at = (window: number) => ({ ...OUTCOME, window, from: 3600 * window, to: 3600 * (window + 1) });
+  const windows: FinishedWindow[] = [
+    {
+      ...RELEASE,
+      ...at(5),
+      metrics: [{ ...(metrics[0] as (typeof metrics)[number]), name: "older", ...figure(1, 1) }],
+    },
+    { ...RELEASE, ...at(6) },
+    { status: "not-enough", missing: 1500, ...at(7), at: 90, refused: {} },
+    { status: "lost", ...at(8), at: 90, refused: {} },
+    { status: "not-released", task: "t", window: 9, from: 32_400, to: 36_000 },
+    { ...RELEASE, ...at(10), metrics: metrics.map((metric) => ({ ...metric, ...figure(-5, 20) })) },
+  ];
+
+  it("is a chart per figure, in which a window without a figure says why and is no zero", () => {
+    expect(describeTrend("t", windows, 60).split("\n")).toEqual([
+      "t, windows 5 to 10: 1970-01-01 05:00:00 to 1970-01-01 11:00:00 UTC",
+      "3 released, 1 with too few devices, 1 lost, 1 not released",
+      "",
+      "crashed (occurrence)",
+      "5 01-01 05:00  │ not asked",
+      "6 01-01 06:00  │              ██████████████████├─●──┤",
+      "7 01-01 07:00  │ too few devices: 1,500 more needed",
+      "8 01-01 08:00  │ lost",
+      "9 01-01 09:00  │ not released",
+      "10 01-01 10:00 │           ├─●──┤",
+      "               └┬─────────────┬────────────┬─────────────┬",
+      "              −200            0           200           400",
+      "",
+      "older (occurrence)",
+      ...Array.from({ length: 8 }, () => expect.any(String)),
+    ]);
+    expect(describeTrend("t", [], 60)).toBe("no window of t is finished yet");
+  });
+
+  it("has a chart per group as well, in which a group that is too small is no zero", () => {
+    const counts = { enrolled: 9, received: 8 };
+    const stable = { group: "stable", status: "released", ...counts, metrics } as const;
+    const beta = { group: "beta", status: "not-enough", ...counts, missing: 2 } as const;
+    const both = { ...RELEASE, ...at(11), groups: [stable, { ...stable, group: "beta" }] };
+    const text = describeTrend("t", [{ ...RELEASE, ...at(10), groups: [stable, beta] }, both], 60);
+    const charts = text
+      .split("\n\n")
+      .slice(1)
+      .map((chart) => chart.split("\n").slice(0, 3));
+    expect(charts.map(([title]) => title)).toEqual([
+      ...["crashed (occurrence)", "crashed (occurrence), group stable", "crashed (occurrence), group beta"],
+    ]);
+    expect(charts[2]?.slice(1)).toEqual([
+      "10 01-01 10:00 │ too few devices: 2 more needed",
+      expect.stringMatching(/^11 01-01 11:00 │.*●/),
+    ]);
+  });
+
+  it("as CSV has rows of all windows, and none of a window without figures has a number", () => {
+    const rows = toCsv(windows)
+      .split("\r\n")
+      .map((row) => row.split(","));
+    const header = rows[0] ?? [];
+    const column = (name: string): unknown[] => rows.slice(1, -1).map((row) => row[header.indexOf(name)]);
+    for (const row of rows.slice(0, -1)) expect(row.length).toBe(header.length);
+    expect(column("window")).toEqual(["5", "6", "7", "8", "9", "10"]);
+    expect(column("status")).toEqual(["released", "released", "not-enough", "lost", "not-released", "released"]);
+    expect(column("estimate")).toEqual(["1", "300", "", "", "", "-5"]);
+    expect(column("received")).toEqual(["1200", "1200", "1200", "1200", "", "1200"]);
+    expect(column("metric")).toEqual(["older", "crashed", "", "", "", "crashed"]);
+  });
+});
+
 it("waiting for a release says what keeps it, each time that changes", async () => {
   const pending = {
     status: "pending",
@@ -127,12 +219,16 @@ describe("a release as CSV", () => {
     ];
     const { estimate, standardError, interval, consistent, ...guarantee } = RELEASE.metrics[0] as Figure &
       Extract<Release["metrics"][number], Figure>;
-    const histogram = { ...guarantee, statistic: "histogram", buckets } as const;
-    expect(toCsv({ ...RELEASE, metrics: [...RELEASE.metrics, histogram] }).split("\r\n")).toEqual([
-      "task,version,window,from,to,received,metric,statistic,bucket,estimate,standard_error,interval_low,interval_high,consistent,local_epsilon,local_delta,aggregate_epsilon,aggregate_delta",
-      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,occurrence,,300,20,260.8,339.2,300,1,0,0.125,0.000001",
-      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,0,1,1,-0.96,2.96,1,1,0,0.125,0.000001",
-      't,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,"a ""b"", c",2,1,0.040000000000000036,3.96,2,1,0,0.125,0.000001',
+    const quantiles = [
+      { q: 0.5, bucket: "0", low: "0", high: "0" },
+      { q: 0.9, bucket: "0", low: "0", high: 'a "b", c' },
+    ];
+    const histogram = { ...guarantee, statistic: "histogram", buckets, quantiles } as const;
+    expect(toCsv([{ ...RELEASE, metrics: [...RELEASE.metrics, histogram] }]).split("\r\n")).toEqual([
+      "task,version,window,from,to,received,metric,statistic,bucket,estimate,standard_error,interval_low,interval_high,consistent,local_epsilon,local_delta,aggregate_epsilon,aggregate_delta,quantiles,quantiles_low,quantiles_high,status",
+      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,occurrence,,300,20,260.8,339.2,300,1,0,0.125,0.000001,,,,released",
+      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,0,1,1,-0.96,2.96,1,1,0,0.125,0.000001,0.5 0.9,0.5 0.9,0.5,released",
+      't,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,"a ""b"", c",2,1,0.040000000000000036,3.96,2,1,0,0.125,0.000001,,,0.9,released',
       "",
     ]);
   });

@@ -1,6 +1,7 @@
 import {
   figuresOf,
   type Lost,
+  quantilesOf,
   type Refused,
   type Release,
   type ReleasedMetric,
@@ -29,6 +30,7 @@ function describeRelease(release: Release, columns: number, mode: Task["mode"]):
       2,
     ),
     "",
+    ...describeQuantiles(release),
     ...describeCost(release, mode),
     "",
     describeReports(release),
@@ -65,6 +67,20 @@ function guaranteesOf(metric: ReleasedMetric): string[] {
 /** The δ of the local guarantee, which is 0 unless the noise is Gaussian. */
 export function localDelta({ mechanism, delta }: ReleasedMetric): number {
   return mechanism === "discrete-gaussian" ? delta : 0;
+}
+
+/** The buckets of quantiles, as a table with an empty line after it; nothing if there are none. */
+function describeQuantiles({ metrics }: Release): string[] {
+  const rows = metrics.flatMap((metric) =>
+    quantilesOf(metric).map(({ q, bucket, low, high }) => [
+      metric.name,
+      String(q),
+      bucket,
+      low === high ? low : `${low} to ${high}`,
+    ]),
+  );
+  if (rows.length === 0) return [];
+  return [formatTable(["quantiles of devices", "q", "bucket", "95%, all of a metric at once"], rows, 4), ""];
 }
 
 function describeCost({ privacy }: Release, mode: Task["mode"]): string[] {

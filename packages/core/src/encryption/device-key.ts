@@ -1,5 +1,6 @@
+import { fastXof } from "../fast-xof.ts";
 import type { Randomness } from "../randomness/index.ts";
-import { asciiBytes, xof } from "../xof.ts";
+import { asciiBytes } from "../xof.ts";
 import type { KeyPair, RerandomizableScheme } from "./rerandomizable.ts";
 import type { Secret } from "./secret.ts";
 
@@ -20,9 +21,9 @@ export interface DeviceKeyContext {
 const MASTER_BYTES = 32;
 const DEVICE_BYTES = 16;
 
-type AnyScheme<PublicKey, SecretKey> = Pick<
+type AnyScheme<PublicKey, SecretKey, Use extends "generateKeys" | "generateSecretKey"> = Pick<
   RerandomizableScheme<never, PublicKey, SecretKey, never>,
-  "id" | "generateKeys" | "generateSecretKey"
+  "id" | Use
 >;
 
 /**
@@ -35,7 +36,7 @@ type AnyScheme<PublicKey, SecretKey> = Pick<
  * long as TurboSHAKE128 is a pseudo-random function.
  */
 export function deriveDeviceKeys<PublicKey, SecretKey>(
-  scheme: AnyScheme<PublicKey, SecretKey>,
+  scheme: AnyScheme<PublicKey, SecretKey, "generateKeys">,
   master: Secret<Uint8Array>,
   context: DeviceKeyContext,
 ): KeyPair<PublicKey, SecretKey> {
@@ -44,11 +45,20 @@ export function deriveDeviceKeys<PublicKey, SecretKey>(
 
 /** The secret half alone, for opening a report: the same as `deriveDeviceKeys(…).secretKey`, and cheaper. */
 export function deriveDeviceSecretKey<PublicKey, SecretKey>(
-  scheme: AnyScheme<PublicKey, SecretKey>,
+  scheme: AnyScheme<PublicKey, SecretKey, "generateSecretKey">,
   master: Secret<Uint8Array>,
   context: DeviceKeyContext,
 ): SecretKey {
   return withKeyStream(scheme.id, master, context, (stream) => scheme.generateSecretKey(stream));
+}
+
+/** The public half alone, encoded, for issuing: the same as `deriveDeviceKeys(…).publicKey`, and cheaper. */
+export function deriveDevicePublicKey(
+  scheme: { readonly id: string; issueKey(random: Randomness): Uint8Array },
+  master: Secret<Uint8Array>,
+  context: DeviceKeyContext,
+): Uint8Array {
+  return withKeyStream(scheme.id, master, context, (stream) => scheme.issueKey(stream));
 }
 
 function withKeyStream<T>(
@@ -65,7 +75,7 @@ function withKeyStream<T>(
     throw new RangeError(`a device id has ${DEVICE_BYTES} bytes, not ${context.device.length}`);
   }
   const deviceKey = new Uint8Array(MASTER_BYTES);
-  const prf = xof(
+  const prf = fastXof(
     "lethe device key",
     masterBytes,
     asciiBytes(context.task),
@@ -77,7 +87,7 @@ function withKeyStream<T>(
   );
   prf(deviceKey);
   prf.destroy();
-  const stream = xof("lethe key generation", deviceKey);
+  const stream = fastXof("lethe key generation", deviceKey);
   try {
     return use(stream);
   } finally {

@@ -7,6 +7,7 @@
 export {
   type DeviceKeyContext,
   deriveDeviceKeys,
+  deriveDevicePublicKey,
   deriveDeviceSecretKey,
   type KeyRole,
 } from "./device-key.ts";
@@ -17,13 +18,15 @@ export {
   type ElGamalSecretKey,
   elgamalGroup,
 } from "./elgamal/elgamal.ts";
+export type { RistrettoGroup, Unmasked } from "./elgamal/group.ts";
+export { nobleGroup } from "./elgamal/noble-group.ts";
 export { chooseLattice, type LatticeChoice, type LatticeNeed } from "./lattice/choose.ts";
 export type { LatticeCiphertext } from "./lattice/ciphertext.ts";
-export { type CompactFormat, compactBytes, decodeCompact, encodeCompact } from "./lattice/compact.ts";
-export { log2FailureBound, type NoiseHistory, noiseVariance } from "./lattice/failure-bound.ts";
+export { type CompactFormat, compactBytes, compactDecoder, decodeCompact, encodeCompact } from "./lattice/compact.ts";
 export type { LatticePublicKey, LatticeSecretKey } from "./lattice/keys.ts";
 export { createLattice, type LatticeScheme, type Slots } from "./lattice/lattice.ts";
 export { createNegacyclicFft, type NegacyclicFft } from "./lattice/negacyclic-fft.ts";
+export { log2FailureBound, type NoiseHistory, noiseVariance } from "./lattice/noise-history.ts";
 export { LATTICE_SETS, type LatticeParameters, LONGEST as MOST_SLOTS } from "./lattice/parameters.ts";
 export type { AdditiveScheme, DeviceScheme, KeyPair, RerandomizableScheme } from "./rerandomizable.ts";
 export { type Secret, secret } from "./secret.ts";

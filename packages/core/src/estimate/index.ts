@@ -1,8 +1,11 @@
 /**
- * From noisy sums to figures: unbiased estimates, their standard errors, and the nearest values that could be true. May
- * import types of `privacy`, and nothing else. Start reading at `estimate.ts`.
+ * From noisy sums to figures: unbiased estimates, their standard errors, the nearest values that could be true, quantiles,
+ * and how two groups differ. May import `privacy`, and nothing else. Start reading at `estimate.ts`, then at
+ * `quantile.ts`.
  */
 export { clampTo, projectToHistogram } from "./consistent.ts";
+export { type CoinsOf, coinTails, gaussianTails, karyCoins, responseCoins, unaryCoins } from "./cumulative-tails.ts";
+export { type Difference, estimateDifference, type PerDevice } from "./difference.ts";
 export {
   type Estimate,
   estimateFromKary,
@@ -11,4 +14,5 @@ export {
   estimateMean,
   normalEstimate,
 } from "./estimate.ts";
+export { estimateQuantiles, type QuantileEstimate } from "./quantile.ts";
 export { bucketErrors, informationTheoreticError, responseError, Z95 } from "./standard-error.ts";

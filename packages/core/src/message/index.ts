@@ -38,19 +38,27 @@ export { type Redirecting, redirectTarget, requireNoRedirect } from "./redirect.
 export {
   type BucketFigure,
   type Figure,
+  type FigureDifference,
   figuresOf,
+  type GroupDifference,
   type LabelledFigure,
   type Lost,
+  type MetricDifference,
+  quantilesOf,
   type Refused,
   type Release,
+  type ReleasedGroup,
   type ReleasedMetric,
+  type ReleasedQuantile,
   type ReleaseOrWithheld,
   type WindowState,
   type WindowStatus,
   type Withheld,
+  type WithheldGroup,
 } from "./release.ts";
 export { parseRelease } from "./release-fields.ts";
-export { releasedMetrics, releasedPrivacy, type SummedStatistic } from "./released-metrics.ts";
+export { type GroupCounts, type GroupSums, releasedFigures, withheldGroups } from "./released-groups.ts";
+export { releasedPrivacy } from "./released-metrics.ts";
 export { decodeReport, encodeReport, reportBytes } from "./report.ts";
 export { parseTask } from "./runnable.ts";
 export { SCHEMAS } from "./schemas.ts";

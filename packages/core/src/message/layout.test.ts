@@ -33,7 +33,7 @@ it("parameters are chosen once for each question: a second layout has the same s
 
 it("the same metrics under another scheme, or over another number of ticks, have others", () => {
   const task = parseTask(text);
-  const layouts = [task, { ...task, scheme: "elgamal" } as const, { ...task, ticks: 4 }].map(layoutOf);
+  const layouts = [task, { ...task, scheme: "elgamal" } as const, { ...task, ticks: 4 }].map((task) => layoutOf(task));
   for (const part of task.metrics.keys()) {
     expect(new Set(layouts.map((layout) => layout[part]?.server)).size).toBe(3);
   }

@@ -1,4 +1,4 @@
-import type { DeviceKeyContext } from "../encryption/index.ts";
+import type { DeviceKeyContext, RistrettoGroup } from "../encryption/index.ts";
 import { type Statistic, statisticFor } from "../statistic/create.ts";
 import type { DeviceSide } from "../statistic/statistic.ts";
 import { statisticsOf, type Task, type TaskStatistic } from "./task.ts";
@@ -20,11 +20,11 @@ const KEYS_PER_STATISTIC = 2 ** 16;
 
 /**
  * Choosing lattice parameters takes tens of milliseconds a statistic, unless `parseTask` has just done so: keep the
- * layout.
+ * layout. Servers pass the `group` on which they open what is on ElGamal.
  */
-export function layoutOf(task: Task): TaskLayout {
+export function layoutOf(task: Task, group?: RistrettoGroup): TaskLayout {
   return statisticsOf(task).map(({ scheme, spec, metrics }, i) => {
-    return { scheme, spec, metrics, ...statisticFor(scheme, spec), firstKey: i * KEYS_PER_STATISTIC };
+    return { scheme, spec, metrics, ...statisticFor(scheme, spec, group), firstKey: i * KEYS_PER_STATISTIC };
   });
 }
 

@@ -22,12 +22,18 @@ import type {
   BucketFigure,
   CategoryStatistic,
   Figure,
+  FigureDifference,
+  GroupDifference,
   Lost,
+  MetricDifference,
   Release,
+  ReleasedGroup,
   ReleasedMetric,
+  ReleasedQuantile,
   ReleaseOrWithheld,
   WindowStatus,
   Withheld,
+  WithheldGroup,
 } from "./release.ts";
 
 const interval = described(
@@ -38,6 +44,13 @@ const interval = described(
 const FIGURE: Fields<Figure> = { estimate: number, standardError: number, interval, consistent: number };
 
 const BUCKET: Fields<BucketFigure> = { bucket: text, ...FIGURE };
+
+const QUANTILE: Fields<ReleasedQuantile> = {
+  q: number,
+  bucket: text,
+  low: text,
+  high: text,
+};
 
 const GUARANTEE: Omit<Fields<ReleasedMetric>, "statistic"> = {
   name,
@@ -57,6 +70,10 @@ const WITH_BUCKETS = object("a metric", {
   ...GUARANTEE,
   statistic: oneOf(...STATISTICS.filter(hasCategories)),
   buckets: list("buckets", object("a bucket", BUCKET), 0, Number.POSITIVE_INFINITY),
+  quantiles: described(
+    optional(list("quantiles", object("a quantile", QUANTILE), 0, Number.POSITIVE_INFINITY)),
+    "of the devices that reported, by bucket; from low to high is 95%, for all of a metric at once",
+  ),
 }) as Field<ReleasedMetric>;
 
 const WITH_FIGURE = object("a metric", {
@@ -65,9 +82,66 @@ const WITH_FIGURE = object("a metric", {
   ...FIGURE,
 }) as Field<ReleasedMetric>;
 
-const releasedMetric: Field<ReleasedMetric> = union([WITH_FIGURE, WITH_BUCKETS], (_, found) =>
-  STATISTICS.filter(hasCategories).some((statistic) => statistic === found.statistic) ? WITH_BUCKETS : WITH_FIGURE,
+/** Of two forms of an entry about a metric: that of statistics with categories, or the other one. */
+const byOutput =
+  <T>(withFigure: Field<T>, withBuckets: Field<T>): Parameters<typeof union<T>>[1] =>
+  (_, found) =>
+    STATISTICS.filter(hasCategories).some((statistic) => statistic === found.statistic) ? withBuckets : withFigure;
+
+const releasedMetric = union([WITH_FIGURE, WITH_BUCKETS], byOutput(WITH_FIGURE, WITH_BUCKETS));
+
+const DIFFERENCE: Fields<FigureDifference> = {
+  estimate: number,
+  standardError: number,
+  interval,
+  pValue: described(number, "two-sided"),
+};
+
+const DIFFERENCE_OF_BUCKETS = object("a difference", {
+  name,
+  statistic: oneOf(...STATISTICS.filter(hasCategories)),
+  buckets: list("buckets", object("a bucket", { bucket: text, ...DIFFERENCE }), 0, Number.POSITIVE_INFINITY),
+}) as Field<MetricDifference>;
+
+const DIFFERENCE_OF_FIGURES = object("a difference", {
+  name,
+  statistic: oneOf(...STATISTICS.filter((statistic) => !hasCategories(statistic))),
+  ...DIFFERENCE,
+}) as Field<MetricDifference>;
+
+const metricDifference = union(
+  [DIFFERENCE_OF_FIGURES, DIFFERENCE_OF_BUCKETS],
+  byOutput(DIFFERENCE_OF_FIGURES, DIFFERENCE_OF_BUCKETS),
 );
+
+const GROUP_DIFFERENCE: Fields<GroupDifference> = {
+  group: name,
+  minus: name,
+  metrics: list("metrics", metricDifference, 0, Number.POSITIVE_INFINITY),
+};
+
+const GROUP_COUNTS = { group: name, enrolled: count, received: count };
+const RELEASED_GROUP: Fields<ReleasedGroup> = {
+  ...GROUP_COUNTS,
+  status: oneOf("released"),
+  metrics: list("metrics", releasedMetric, 0, Number.POSITIVE_INFINITY),
+};
+const WITHHELD_GROUP: Fields<WithheldGroup> = {
+  ...GROUP_COUNTS,
+  status: oneOf("not-enough"),
+  missing: described(count, "how many more devices it would have taken"),
+};
+const GROUP_BY_STATUS: Readonly<Record<"released" | "not-enough", Field<ReleasedGroup | WithheldGroup>>> = {
+  released: object("a group", RELEASED_GROUP),
+  "not-enough": object("a group", WITHHELD_GROUP),
+};
+const groupStatus = oneOf("released", "not-enough");
+const group: Field<ReleasedGroup | WithheldGroup> = union(
+  Object.values(GROUP_BY_STATUS),
+  (path, found) => GROUP_BY_STATUS[groupStatus(`${path}.status`, found.status)],
+);
+const groups = <T>(entry: Field<T>): Field<readonly T[] | undefined> =>
+  described(optional(list("groups", entry, 0, Number.POSITIVE_INFINITY)), "if the task has groups");
 
 const refused = described(record(count), "requests refused, by reason");
 
@@ -101,6 +175,12 @@ const RELEASED: Fields<Release> = {
   ...OUTCOME,
   invalid: object("a count of invalid reports", { estimate: number, standardError: number, epsilon: number }),
   metrics: list("metrics", releasedMetric, 0, Number.POSITIVE_INFINITY),
+  devices: described(
+    optional(count),
+    "reports of the groups that are released, if the task has groups",
+  ) as Field<number>,
+  groups: groups(group) as Field<readonly (ReleasedGroup | WithheldGroup)[]>,
+  differences: groups(object("a difference", GROUP_DIFFERENCE)) as Field<readonly GroupDifference[]>,
   privacy: object("a price", PRIVACY),
 };
 
@@ -108,6 +188,7 @@ const WITHHELD: Fields<Withheld> = {
   status: oneOf("not-enough"),
   missing: described(count, "how many more devices it would have taken"),
   ...OUTCOME,
+  groups: groups(object("a group", WITHHELD_GROUP)) as Field<readonly WithheldGroup[]>,
 };
 
 const LOST: Fields<Lost> = { status: oneOf("lost"), ...OUTCOME };
@@ -142,5 +223,6 @@ export const WINDOW_STATUS_FIELDS: Fields<WindowStatus> = {
   enrolled: count,
   received: count,
   minimumDevices: count,
+  groups: groups(name) as Field<readonly string[]>,
   refused,
 };

@@ -18,6 +18,16 @@ export interface BucketFigure extends Figure {
   readonly bucket: string;
 }
 
+/** A quantile of the devices that reported, by the names of buckets. */
+export interface ReleasedQuantile {
+  readonly q: number;
+  /** The first bucket up to which a share of q of the devices are. */
+  readonly bucket: string;
+  /** From which bucket to which it may be: 95% for all quantiles of a metric at once. */
+  readonly low: string;
+  readonly high: string;
+}
+
 interface ReleasedGuarantee {
   readonly name: string;
   readonly mechanism: string;
@@ -38,7 +48,12 @@ export type CategoryStatistic = {
 export type ReleasedMetric = ReleasedGuarantee &
   (
     | ({ readonly statistic: Exclude<StatisticName, CategoryStatistic> } & Figure)
-    | { readonly statistic: CategoryStatistic; readonly buckets: readonly BucketFigure[] }
+    | {
+        readonly statistic: CategoryStatistic;
+        readonly buckets: readonly BucketFigure[];
+        /** If the buckets are in order of size. Releases from before there were quantiles have none. */
+        readonly quantiles?: readonly ReleasedQuantile[];
+      }
   );
 
 /** A figure with what tells it from the others of its metric: a category, or nothing if it is the only one. */
@@ -52,6 +67,58 @@ export function figuresOf(metric: ReleasedMetric): readonly LabelledFigure[] {
   return "buckets" in metric
     ? metric.buckets.map((figure) => ({ label: figure.bucket, figure }))
     : [{ figure: metric }];
+}
+
+/** The quantiles of a metric, none if its figures have no order. */
+export function quantilesOf(metric: ReleasedMetric): readonly ReleasedQuantile[] {
+  return ("buckets" in metric && metric.quantiles) || [];
+}
+
+/** How one group of devices differs from another in a figure: in the share of devices, or in a mean. */
+export interface FigureDifference {
+  readonly estimate: number;
+  readonly standardError: number;
+  /** 95%. */
+  readonly interval: readonly [low: number, high: number];
+  /** Two-sided; below 0.05 exactly if the interval leaves out zero. Not corrected for looking at several figures. */
+  readonly pValue: number;
+}
+
+/** The difference in one of several categories. */
+interface BucketDifference extends FigureDifference {
+  readonly bucket: string;
+}
+
+/** The differences between two groups in a metric: one, or one for every category. */
+export type MetricDifference = { readonly name: string } & (
+  | ({ readonly statistic: Exclude<StatisticName, CategoryStatistic> } & FigureDifference)
+  | { readonly statistic: CategoryStatistic; readonly buckets: readonly BucketDifference[] }
+);
+
+/** How much more a group has than another, whose name is in `minus`. */
+export interface GroupDifference {
+  readonly group: string;
+  readonly minus: string;
+  readonly metrics: readonly MetricDifference[];
+}
+
+interface GroupCounts {
+  readonly group: string;
+  readonly enrolled: number;
+  readonly received: number;
+}
+
+/** A group of which at least `minimumDevices` devices reported. */
+export interface ReleasedGroup extends GroupCounts {
+  readonly status: "released";
+  readonly metrics: readonly ReleasedMetric[];
+}
+
+/** A group of which fewer devices reported: nothing is released, and the total leaves it out. */
+export interface WithheldGroup extends GroupCounts {
+  readonly status: "not-enough";
+  /** How many more it would have taken. */
+  readonly missing: number;
 }
 
 /** How many requests were refused, by public reason. */
@@ -76,7 +143,14 @@ export interface Release extends Outcome {
   readonly status: "released";
   /** How many reports were found invalid when opened: never the exact number, but with noise of this standard error. */
   readonly invalid: { readonly estimate: number; readonly standardError: number; readonly epsilon: number };
+  /** With groups: over all devices of the groups that are released. */
   readonly metrics: readonly ReleasedMetric[];
+  /** With groups: how many reports `metrics` is made from. Those of groups that are not released are not among them. */
+  readonly devices?: number;
+  /** In the order of the task, which has groups. */
+  readonly groups?: readonly (ReleasedGroup | WithheldGroup)[];
+  /** Every pair of released groups, the later one of the task minus the earlier one. */
+  readonly differences?: readonly GroupDifference[];
   /** All metrics together, what a device pays for this window. */
   readonly privacy: {
     readonly local: { readonly sum?: number; readonly epsilon: number; readonly delta: number };
@@ -90,11 +164,13 @@ export interface Release extends Outcome {
   };
 }
 
-/** A window that closed with fewer reports than `minimumDevices`: nothing is released. */
+/** A window that closed with fewer reports than `minimumDevices`, in each of its groups: nothing is released. */
 export interface Withheld extends Outcome {
   readonly status: "not-enough";
-  /** How many more it would have taken. */
+  /** How many more it would have taken; with groups, in the group that lacked fewest. */
   readonly missing: number;
+  /** In the order of the task, which has groups. */
+  readonly groups?: readonly WithheldGroup[];
 }
 
 /** A window whose secret was lost: nothing of it can be opened. */
@@ -126,5 +202,7 @@ export interface WindowStatus {
   readonly enrolled: number;
   readonly received: number;
   readonly minimumDevices: number;
+  /** If there are any, `minimumDevices` holds for each. How many devices each has is published with the release. */
+  readonly groups?: readonly string[];
   readonly refused: Refused;
 }

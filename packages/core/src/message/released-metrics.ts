@@ -1,14 +1,15 @@
 import type { StatisticName } from "../statistic/spec.ts";
 import type { ServerEstimates } from "../statistic/statistic.ts";
 import { entryOf } from "../statistic/table.ts";
-import type { Figure, Release, ReleasedMetric } from "./release.ts";
+import type { Figure, Release, ReleasedMetric, ReleasedQuantile } from "./release.ts";
 
 /** A statistic of a task, and what its devices' answers add up to. */
 export interface SummedStatistic {
   readonly metrics: readonly string[];
   readonly edges?: readonly number[];
+  readonly quantiles?: readonly number[];
   readonly statistic: StatisticName;
-  readonly estimates: Pick<ServerEstimates, "estimate" | "consistent">;
+  readonly estimates: Pick<ServerEstimates, "estimate" | "consistent" | "quantiles">;
   readonly sums: readonly number[];
 }
 
@@ -20,17 +21,21 @@ export interface TaskPrice {
   readonly reporting: number;
 }
 
-/** The figures of a release, in the order in which the task names its metrics. */
+/**
+ * The figures of a release, in the order in which the task names its metrics. `parts` says of how many sums, each with
+ * its own noise if the noise is the servers', these are the total.
+ */
 export function releasedMetrics(
   order: readonly { readonly name: string }[],
   statistics: readonly SummedStatistic[],
   received: number,
   cost: TaskPrice,
+  parts = 1,
 ): ReleasedMetric[] {
   const costs = costsOf(cost);
   const metrics = statistics.flatMap((part): ReleasedMetric[] => {
     const { metrics: names, statistic, estimates, sums } = part;
-    const found = estimates.estimate(sums, received);
+    const found = estimates.estimate(sums, received, parts);
     const consistent = estimates.consistent(
       found.map(({ estimate }) => estimate),
       received,
@@ -38,13 +43,32 @@ export function releasedMetrics(
     const figures = found.map((estimate, i): Figure => ({ ...estimate, consistent: consistent[i] as number }));
     const labels = entryOf(statistic).answers.labels(part);
     const buckets = labels.map((bucket, b) => ({ bucket, ...(figures[b] as Figure) }));
+    const quantiles = releasedQuantiles(part, labels, received, parts);
     return names.map((name, i) => {
-      const released = { ...costs(name), statistic, ...(labels.length > 0 ? { buckets } : figures[i]) };
+      const categories = { buckets, ...(quantiles && { quantiles }) };
+      const released = { ...costs(name), statistic, ...(labels.length > 0 ? categories : figures[i]) };
       return released as ReleasedMetric;
     });
   });
   const places = new Map(order.map(({ name }, i) => [name, i]));
   return metrics.sort((a, b) => (places.get(a.name) ?? 0) - (places.get(b.name) ?? 0));
+}
+
+/** The quantiles that a metric asks for, if its categories have an order. */
+function releasedQuantiles(
+  { statistic, quantiles, estimates, sums }: SummedStatistic,
+  labels: readonly string[],
+  received: number,
+  parts: number,
+): ReleasedQuantile[] | undefined {
+  const asked = entryOf(statistic).answers.quantiles && (quantiles ?? entryOf(statistic).answers.quantiles);
+  return (
+    asked &&
+    estimates.quantiles?.(sums, received, asked, parts).map(({ q, bucket, low, high }) => {
+      const [name, from, to] = [bucket, low, high].map((b) => labels[b]) as [string, string, string];
+      return { q, bucket: name, low: from, high: to };
+    })
+  );
 }
 
 type Guarantee = Pick<ReleasedMetric, "name" | "mechanism" | "localEpsilon" | "epsilon" | "delta" | "bound">;

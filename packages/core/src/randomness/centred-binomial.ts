@@ -5,6 +5,9 @@ const CENTRED_BINOMIAL_ETA = 21;
 /** η/2, so that the standard deviation is 3.24. */
 export const CENTRED_BINOMIAL_VARIANCE: number = CENTRED_BINOMIAL_ETA / 2;
 
+/** Random words of one call after another, zero in between: a new array for each would take as long as the sampling. */
+let words = new Uint32Array();
+
 /**
  * Adds an independent centred binomial sample to every entry of `sums`: the number of ones among 42 fair bits,
  * minus 21, which has the distribution of a difference of two sums of 21. Straight-line code; 32 bits of a
@@ -12,7 +15,8 @@ export const CENTRED_BINOMIAL_VARIANCE: number = CENTRED_BINOMIAL_ETA / 2;
  */
 export function addCentredBinomial(random: Randomness, sums: Int32Array): void {
   const length = sums.length;
-  const words = new Uint32Array(length + Math.ceil(length / 3));
+  const needed = length + Math.ceil(length / 3);
+  if (words.length !== needed) words = new Uint32Array(needed);
   random(new Uint8Array(words.buffer));
   for (let i = 0, shared = length; i < length; shared++) {
     let tens = words[shared] as number;

@@ -32,6 +32,7 @@ export {
   token,
   type UnknownField,
   union,
+  upTo,
   url,
   whole,
 } from "./field.ts";

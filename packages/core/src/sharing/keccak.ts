@@ -1,5 +1,5 @@
+import { assemblePermutation } from "../keccak-wasm.ts";
 import { permute } from "../turboshake.ts";
-import { assemblePermutation } from "./keccak-wasm.ts";
 
 /**
  * The state of Keccak, 25 lanes of two words, low one first, and the permutation Keccak-p[1600, 12] of it. Its user

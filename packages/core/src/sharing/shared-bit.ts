@@ -6,16 +6,15 @@
 import { join, split } from "../bytes.ts";
 import { type ElGamalPublicKey, type ElGamalSecretKey, elgamalGroup } from "../encryption/elgamal/elgamal.ts";
 import { EMBEDDED_BYTES, embed, extract } from "../encryption/elgamal/embedding.ts";
+import type { RistrettoGroup } from "../encryption/elgamal/group.ts";
 import {
-  BASE,
-  canonicalPoint,
+  canonicalPoints,
   decodePoint,
-  decodePointOrStandIn,
   IDENTITY,
+  multiplyBaseOnce,
   POINT_BYTES,
   type RistrettoPoint,
   randomScalar,
-  STAND_IN,
 } from "../encryption/elgamal/ristretto.ts";
 import type { DeviceScheme } from "../encryption/rerandomizable.ts";
 import { requireLength } from "../error.ts";
@@ -74,10 +73,10 @@ export function createSharedBits(ctx: Uint8Array): DeviceScheme<readonly ElGamal
   const prio3 = createPrio3CountOn(createKeccak(), 2);
 
   function share(bit: number, random: Randomness): RistrettoPoint[] {
-    const element = BASE.multiply(randomScalar(random));
+    const element = multiplyBaseOnce(randomScalar(random));
     const rand = new Uint8Array(prio3.randBytes);
     random(rand);
-    const seed = seedFrom(element);
+    const seed = seedFrom(element.toBytes());
     rand.set(seed);
     // Without joint randomness nothing depends on the nonce.
     const { inputShares } = prio3.shard(ctx, bit, NO_NONCE, rand);
@@ -109,7 +108,8 @@ export function createSharedBits(ctx: Uint8Array): DeviceScheme<readonly ElGamal
 function mask(keys: readonly ElGamalPublicKey[], { ephemeral, masked }: SharedBit, random: Randomness): SharedBit {
   const r = randomScalar(random);
   const maskedAgain = masked.map((element, i) => element.add((keys[i] as ElGamalPublicKey).point.multiply(r)));
-  return { ephemeral: canonicalPoint(ephemeral.add(BASE.multiply(r))), masked: maskedAgain.map(canonicalPoint) };
+  const points = canonicalPoints([ephemeral.add(multiplyBaseOnce(r)), ...maskedAgain]);
+  return { ephemeral: points[0] as RistrettoPoint, masked: points.slice(1) };
 }
 
 /** The halves of bits that were shared. */
@@ -130,27 +130,28 @@ export interface OpenedShare {
 }
 
 /** Opens a server's half of one bit, with the same work for all bytes of the right length. */
-export function openShare(role: ServerRole, keys: readonly ElGamalSecretKey[], half: Uint8Array): OpenedShare {
+export function openShare(
+  role: ServerRole,
+  keys: readonly ElGamalSecretKey[],
+  half: Uint8Array,
+  group: RistrettoGroup,
+): OpenedShare {
   requireLength("half of a shared bit", half, HALF_BYTES[role]);
-  const [ephemeral, ...masked] = split(half, 1 + KEYS[role]).map(decodePointOrStandIn) as [Decoded, ...Decoded[]];
-  // Multiplying 0·G is faster, because its coordinates are zero; nobody honest sends it.
-  const isIdentity = ephemeral.point.is0();
-  const factor = isIdentity ? STAND_IN : ephemeral.point;
-  const elements = masked.map(({ point }, i) =>
-    point.subtract(factor.multiply((keys[i] as ElGamalSecretKey).reveal())),
+  const { elements, decoded, isTrivial } = group.unmask(
+    keys.map((key) => key.reveal()),
+    half,
   );
-  const decoded = masked.reduce((others, point) => others && point.decoded, ephemeral.decoded && !isIdentity);
-  if (role === "helper") return { share: seedFrom(elements[0] as RistrettoPoint), intact: decoded };
+  // Nobody honest sends 0·G.
+  const opened = decoded && !isTrivial;
+  if (role === "helper") return { share: seedFrom(elements[0] as Uint8Array), intact: opened };
   const parts = elements.map(extract);
-  const embedded = parts.reduce((others, part) => others && part.embedded, decoded);
+  const embedded = parts.reduce((others, part) => part.embedded && others, opened);
   return { share: join(parts.map(({ data }) => data)), intact: embedded };
 }
 
-type Decoded = ReturnType<typeof decodePointOrStandIn>;
-
-function seedFrom(element: RistrettoPoint): Uint8Array {
+function seedFrom(element: Uint8Array): Uint8Array {
   const seed = new Uint8Array(SEED_BYTES);
-  const stream = xof("lethe helper seed", element.toBytes());
+  const stream = xof("lethe helper seed", element);
   stream(seed);
   stream.destroy();
   return seed;

@@ -1,3 +1,4 @@
+import { nobleGroup, type RistrettoGroup } from "../encryption/index.ts";
 import type { Statistic } from "./entry.ts";
 import { SCHEMES } from "./names.ts";
 import { SCHEME_TABLE } from "./schemes.ts";
@@ -9,9 +10,13 @@ export type { Statistic } from "./entry.ts";
 
 /**
  * A statistic on a scheme, or a `RangeError` if it cannot run; if fewer hides would help, the message says how many
- * fit.
+ * fit. On ElGamal, the server's half runs on `group`.
  */
-export function createStatistic(scheme: SchemeName, spec: StatisticSpec): Statistic {
+export function createStatistic(
+  scheme: SchemeName,
+  spec: StatisticSpec,
+  group: RistrettoGroup = nobleGroup,
+): Statistic {
   // Names may come from a file: a typo must not choose the other scheme.
   requireName("scheme", scheme, SCHEMES);
   requireName("statistic", spec.statistic, STATISTICS);
@@ -21,10 +26,10 @@ export function createStatistic(scheme: SchemeName, spec: StatisticSpec): Statis
     const possible = schemesOf(spec.statistic).join(", ");
     throw new RangeError(`${spec.statistic} runs on ${possible} only, not on ${scheme}`);
   }
-  return SCHEME_TABLE[scheme].hasLimitedRoom ? withFittingHides(create, spec) : create(spec);
+  return SCHEME_TABLE[scheme].hasLimitedRoom ? withFittingHides(create, spec) : create(spec, group);
 }
 
-type Create = (spec: StatisticSpec) => Statistic;
+type Create = (spec: StatisticSpec, group?: RistrettoGroup) => Statistic;
 
 /** Says of a statistic that has no room how many hides it would have room for. */
 function withFittingHides(create: Create, spec: StatisticSpec): Statistic {
@@ -59,17 +64,20 @@ function largestHides(create: Create, spec: StatisticSpec, above: number): numbe
  * A lattice statistic holds about 50 kB; an ElGamal mean, once it has opened a report, its table of a megabyte or more.
  */
 const MOST_REMEMBERED = 1024;
-const remembered = new Map<string, Statistic>();
+const rememberedByGroup = new WeakMap<RistrettoGroup, Map<string, Statistic>>();
 
 /**
  * `createStatistic`, but the same object for the same question, because choosing lattice parameters takes tens of
  * milliseconds. A statistic has no state, and is made from a copy of `spec`: sharing it shows in nothing but time.
  */
-export function statisticFor(scheme: SchemeName, spec: StatisticSpec): Statistic {
+export function statisticFor(scheme: SchemeName, spec: StatisticSpec, group: RistrettoGroup = nobleGroup): Statistic {
   const question = JSON.stringify([scheme, spec]);
+  const on = scheme === "elgamal" ? group : nobleGroup;
+  const remembered = rememberedByGroup.get(on) ?? new Map<string, Statistic>();
+  rememberedByGroup.set(on, remembered);
   const known = remembered.get(question);
   if (known) return known;
-  const statistic = createStatistic(...(JSON.parse(question) as [SchemeName, StatisticSpec]));
+  const statistic = createStatistic(...(JSON.parse(question) as [SchemeName, StatisticSpec]), group);
   if (remembered.size >= MOST_REMEMBERED) remembered.clear();
   remembered.set(question, statistic);
   return statistic;

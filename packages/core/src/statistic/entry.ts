@@ -1,4 +1,4 @@
-import type { LatticeChoice } from "../encryption/index.ts";
+import type { LatticeChoice, RistrettoGroup } from "../encryption/index.ts";
 import type { Exposure } from "../privacy/index.ts";
 import type { Field } from "../schema/index.ts";
 import type { Charges, MetricPlan, Question, Settings } from "./question.ts";
@@ -57,8 +57,10 @@ export interface TaskPart<Name extends StatisticName> {
 
 /** How it runs. */
 interface RunningPart<Name extends StatisticName> {
-  /** By scheme; tasks that ask for a scheme that is not here are refused. */
-  readonly oneServer: Readonly<Record<StatisticTypes[Name]["schemes"], (spec: OneServerSpec<Name>) => Statistic>>;
+  /** By scheme; tasks that ask for a scheme that is not here are refused. `group` opens what is on ElGamal. */
+  readonly oneServer: Readonly<
+    Record<StatisticTypes[Name]["schemes"], (spec: OneServerSpec<Name>, group?: RistrettoGroup) => Statistic>
+  >;
   /** Absent if it runs with one server only. */
   readonly twoServers?: TwoServerRun<Name>;
   /** The spec for noise of the devices. A mean takes its σ from `localEpsilon` if `sigma` is absent. */
@@ -112,6 +114,11 @@ export interface AnswersPart<Name extends StatisticName> {
   labels(shape: StatisticTypes[Name]["shape"]): readonly string[];
   /** The true answer: what a device with this number of events of a metric adds to each of the metric's sums. */
   answer(shape: StatisticTypes[Name]["shape"], events: number): readonly number[];
+  /**
+   * Which quantiles a release has if the metric names none. Absent if there are none, because the categories are not in
+   * order of size.
+   */
+  readonly quantiles?: readonly number[];
 }
 
 /** For people who read plans and results. */

@@ -14,7 +14,8 @@ interface TrueAnswers {
   readonly consistent: ServerEstimates["consistent"];
 }
 
-const SERVERS = 2;
+/** How many add noise. */
+export const SERVERS = 2;
 
 /**
  * What each server adds, and what is estimated from sums with the noise of both in them. The error does not depend on
@@ -34,9 +35,10 @@ export function serverNoised({
     localEpsilon: (delta = MEAN_DELTA) =>
       noise.reduce((most, each) => Math.max(most, serverNoiseEpsilon(exposure, each, delta)), 0),
     mechanism: "discrete-gaussian",
-    estimate: (sums, devices) => {
+    estimate: (sums, devices, parts = 1) => {
       const shares = isAverage ? devices : 1;
-      return sums.map((sum, i) => normalEstimate(sum / shares, (errors[i] as number) / shares));
+      // Each part has its own noise, and variances add up.
+      return sums.map((sum, i) => normalEstimate(sum / shares, (Math.sqrt(parts) * (errors[i] as number)) / shares));
     },
     consistent,
   };

@@ -1,6 +1,8 @@
 import { isSameBytes, join, split } from "../bytes.ts";
-import { deriveDeviceKeys, deriveDeviceSecretKey } from "../encryption/device-key.ts";
-import { elgamalGroup } from "../encryption/elgamal/elgamal.ts";
+import { deriveDevicePublicKey, deriveDeviceSecretKey } from "../encryption/device-key.ts";
+import { createElGamalKeys } from "../encryption/elgamal/elgamal.ts";
+import type { RistrettoGroup } from "../encryption/elgamal/group.ts";
+import { nobleGroup } from "../encryption/elgamal/noble-group.ts";
 import type { Secret } from "../encryption/secret.ts";
 import { LetheError, requireLength } from "../error.ts";
 import type { Randomness } from "../randomness/index.ts";
@@ -16,7 +18,7 @@ import {
 import { answersIn, serverNoiseIn, type TwoServerStatistic } from "../statistic/two-server.ts";
 import { createAggregateShare } from "./aggregate-share.ts";
 import { isValidReport, type PreparedHalf, prepareHalf } from "./verification.ts";
-import { type HalfBinding, REPORT_ID_BYTES, unwrapHalf, type WrappingKeys } from "./wrapping.ts";
+import { type HalfBinding, REPORT_ID_BYTES, type Unwrapping, unwrapHalf } from "./wrapping.ts";
 
 /** The keys under which a device encrypts for one of the servers: two for the leader's shares, one for the helper's. */
 export function issueShareKeys(
@@ -24,11 +26,13 @@ export function issueShareKeys(
   master: Secret<Uint8Array>,
   { task, window }: TaskWindow,
   device: Uint8Array,
+  group: RistrettoGroup = nobleGroup,
 ): Uint8Array {
+  const scheme = createElGamalKeys(group);
   const keys = Array.from({ length: KEYS[role] }, (_, index) =>
-    deriveDeviceKeys(elgamalGroup, master, { task, window, device, role, index }),
+    deriveDevicePublicKey(scheme, master, { task, window, device, role, index }),
   );
-  return join(keys.map(({ publicKey }) => elgamalGroup.encodePublicKey(publicKey)));
+  return join(keys);
 }
 
 /** What one server holds for a window. */
@@ -37,10 +41,12 @@ export interface AggregatorOptions extends TaskWindow {
   /** In the order in which their bits are in a report. */
   readonly statistics: readonly TwoServerStatistic[];
   readonly master: Secret<Uint8Array>;
-  readonly wrapping: WrappingKeys;
+  readonly wrapping: Unwrapping;
   /** The same at both servers, and unknown to devices. */
   readonly verifyKey: Uint8Array;
   readonly random: Randomness;
+  /** What opens shares; noble's if absent. */
+  readonly group?: RistrettoGroup;
 }
 
 /**
@@ -178,14 +184,23 @@ function inMemory(options: AggregatorOptions): ResumedAggregatorOptions {
 
 /** Opens a server's half of a report and makes its one query; the same half again gives the same. */
 export async function prepareReport(
-  { role, statistics, master, wrapping, verifyKey, task, window }: Omit<AggregatorOptions, "random">,
+  {
+    role,
+    statistics,
+    master,
+    wrapping,
+    verifyKey,
+    task,
+    window,
+    group = nobleGroup,
+  }: Omit<AggregatorOptions, "random">,
   { device, report }: Pick<HalfBinding, "device" | "report">,
   wrapped: Uint8Array,
 ): Promise<PreparedHalf> {
   const half = await unwrapHalf(wrapping, { task, window, device, report, role }, wrapped);
   const bits = statistics.reduce((sum, { answerOf }) => sum + answerOf.length, 0);
   const opened =
-    half?.length === bits * HALF_BYTES[role] ? openShares(role, master, { task, window }, device, half) : [];
+    half?.length === bits * HALF_BYTES[role] ? openShares(role, master, { task, window }, device, half, group) : [];
   return prepareHalf(statistics, { role, verifyKey, ctx: sharingContext({ task, window }) }, report, opened);
 }
 
@@ -196,9 +211,15 @@ function openShares(
   { task, window }: TaskWindow,
   device: Uint8Array,
   half: Uint8Array,
+  group: RistrettoGroup,
 ): OpenedShare[] {
+  const scheme = createElGamalKeys(group);
   const keys = Array.from({ length: KEYS[role] }, (_, index) =>
-    deriveDeviceSecretKey(elgamalGroup, master, { task, window, device, role, index }),
+    deriveDeviceSecretKey(scheme, master, { task, window, device, role, index }),
   );
-  return split(half, half.length / HALF_BYTES[role]).map((bit) => openShare(role, keys, bit));
+  try {
+    return split(half, half.length / HALF_BYTES[role]).map((bit) => openShare(role, keys, bit, group));
+  } finally {
+    for (const key of keys) key.reveal().fill(0);
+  }
 }

@@ -23,6 +23,7 @@ import {
   BASE,
   decodePoint,
   decodePointOrStandIn,
+  IDENTITY,
   type RistrettoPoint,
   randomScalar,
   STAND_IN,
@@ -269,12 +270,12 @@ describe("a slot whose shares and proof are right, in a form that no honest devi
   });
 
   it.each([
-    ["0·G", new Uint8Array(32)],
-    ["none", NO_ELEMENT],
-  ])("the ephemeral element is %s, and the masks are those of what stands for it", async (_, ephemeral) => {
+    ["0·G, which masks nothing", new Uint8Array(32), () => IDENTITY],
+    ["none, and the masks are those of what stands for it", NO_ELEMENT, (key: RistrettoPoint) => key.double()],
+  ])("the ephemeral element is %s", async (_, ephemeral, maskOf) => {
     const helper = randomElement();
     const [left, right] = share(helper).map(embed) as [RistrettoPoint, RistrettoPoint];
-    const masked = [left.add(first.double()), right.add(second.double()), helper.add(third.double())];
+    const masked = [left.add(maskOf(first)), right.add(maskOf(second)), helper.add(maskOf(third))];
     await refuseForm(join([ephemeral, ...masked.map((point) => point.toBytes())]));
   });
 

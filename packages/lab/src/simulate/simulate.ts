@@ -1,7 +1,7 @@
 /**
- * The simulator: a fleet and its servers in one process, without network and disk. `simulate.ts` runs a window and
- * compares the estimates with the truth, `servers.ts` is one server or two with their keys, which most experiments use
- * as well, and `cost.ts` times a device. Imports core, `randomness` and `arithmetic`. Start with `simulate` below.
+ * The simulator: a fleet and its servers in one process, without network and disk. `simulate.ts` runs a window of one
+ * statistic and compares the estimates with the truth, `simulate-task.ts` a window of a whole task, `servers.ts` is one
+ * server or two with their keys, which most experiments use as well, and `cost.ts` times a device. Imports core, `randomness` and `arithmetic`. Start with `simulate` below.
  */
 import { serverNoiseSigma } from "@lethe/core/privacy";
 import {
@@ -25,6 +25,7 @@ import {
 import type { NoiseSource, TwoServerSpec } from "@lethe/core/two-server";
 import { addUp } from "../arithmetic/add-up.ts";
 import { bytesFrom } from "../randomness/bytes-from.ts";
+import { expandedRandomness } from "../randomness/expanded-randomness.ts";
 import { oneServer, type SimulatedServers, twoServers } from "./servers.ts";
 import { createStopwatch, type Microseconds, type Stopwatch } from "./stopwatch.ts";
 import { figuresFrom, trueAnswer } from "./true-figures.ts";
@@ -90,8 +91,11 @@ export async function simulate(
   options: SimulationOptions,
   progress: (share: number) => void = () => {},
 ): Promise<SimulationResult> {
+  // Expanded, so that devices with a seed are as fast as real ones.
   const random =
-    options.seed === undefined ? randomnessFrom(globalThis.crypto) : seededRandomnessForTests(options.seed);
+    options.seed === undefined
+      ? randomnessFrom(globalThis.crypto)
+      : expandedRandomness(seededRandomnessForTests(options.seed));
   const spec = options.mode === "two-server" ? twoServerSpecOf(options) : specOf(options);
   const servers = "noise" in spec ? await twoServers(spec, random) : oneServer(options.scheme, spec, random);
   const stopwatch = createStopwatch();

@@ -42,7 +42,7 @@ const MEAN = { name: "tabs", statistic: "mean", limit: 5, sigma: 3 } as const;
 /** One of every form that a metric can have. */
 const TOLD: readonly Metric[] = [
   { name: "crashed", statistic: "occurrence", localEpsilon: 1 },
-  { ...HISTOGRAM, mechanism: "unary" },
+  { ...HISTOGRAM, mechanism: "unary", quantiles: [0.25, 0.5] },
   MEAN,
 ];
 const TOLD_TO_TWO = TOLD.filter(({ statistic }) => entryOf(statistic).run.twoServers);
@@ -64,6 +64,7 @@ const TASKS: Readonly<Record<string, Task>> = {
     ],
   },
   "of two servers": { ...TWO, metrics: [...TOLD_TO_TWO, ...COUNTED] },
+  "with groups": { ...ONE, scheme: "elgamal", groups: ["stable", "beta"], metrics: TOLD },
 };
 
 const KEYS = [1, 2].map((byte) => encodeOperatorKey(new Uint8Array(32).fill(byte))) as [string, string];
@@ -95,7 +96,13 @@ const RELEASE: Release = {
   invalid: { estimate: -1, standardError: 3, epsilon: 0.5 },
   metrics: [
     { name: "crashed", statistic: "occurrence", ...GUARANTEE, ...FIGURE },
-    { name: "saves", statistic: "histogram", ...GUARANTEE, buckets: [{ bucket: "0", ...FIGURE }] },
+    {
+      name: "saves",
+      statistic: "histogram",
+      ...GUARANTEE,
+      buckets: [{ bucket: "0", ...FIGURE }],
+      quantiles: [{ q: 0.5, bucket: "0", low: "0", high: "1+" }],
+    },
     { name: "tabs", statistic: "mean", ...GUARANTEE, ...FIGURE },
   ],
   privacy: {
@@ -107,8 +114,28 @@ const RELEASE: Release = {
 };
 const WITHHELD: Withheld = { status: "not-enough", ...OUTCOME, missing: 3 };
 const LOST: Lost = { status: "lost", ...OUTCOME };
+const COUNTS = { enrolled: 9, received: 6 };
+const WITHHELD_GROUP = { group: "beta", status: "not-enough", ...COUNTS, missing: 2 } as const;
+const { consistent: __, ...UNBOUNDED } = FIGURE;
+const DIFFERENCE = { ...UNBOUNDED, pValue: 0.04 };
 const RELEASES = {
   released: RELEASE,
+  "released, in groups": {
+    ...RELEASE,
+    devices: 6,
+    groups: [{ group: "stable", status: "released", ...COUNTS, metrics: RELEASE.metrics }, WITHHELD_GROUP],
+    differences: [
+      {
+        group: "beta",
+        minus: "stable",
+        metrics: [
+          { name: "crashed", statistic: "occurrence", ...DIFFERENCE },
+          { name: "saves", statistic: "histogram", buckets: [{ bucket: "0", ...DIFFERENCE }] },
+        ],
+      },
+    ],
+  } satisfies Release,
+  "not enough, in any group": { ...WITHHELD, groups: [WITHHELD_GROUP] } satisfies Withheld,
   "released, with a plain sum of ε": {
     ...RELEASE,
     privacy: { ...RELEASE.privacy, local: { sum: 3, epsilon: 3, delta: 0 }, hijackedEpsilon: 2 },
@@ -127,6 +154,11 @@ const SHARE = {
 const SHARES: Readonly<Record<string, WindowShare>> = {
   leader: { role: "leader", enrolled, invalid: -2, ...SHARE },
   helper: { role: "helper", ...SHARE },
+  "leader, in groups": {
+    ...{ role: "leader", enrolled, invalid: -2, ...SHARE },
+    groups: [{ group: "stable", ...COUNTS }],
+  },
+  "helper, in groups": { role: "helper", ...SHARE, groups: [{ group: "stable", received: 6 }] },
 };
 
 const [manifest, windowShare] = [SCHEMAS.manifest, SCHEMAS.windowShare].map((schema) =>

@@ -62,7 +62,7 @@ async function enrolFrom(
   for (const address of addresses) {
     try {
       await admit({ task: "task", window: 1, address, bearer: undefined, attestation: undefined });
-      const { device, uploadToken } = await enrolDevice(window, address);
+      const { device, uploadToken } = await enrolDevice(window, address, 0);
       outcomes.push(hexOf(device));
       tokens.push(hexOf(hashOf(uploadToken)));
     } catch (error) {

@@ -23,7 +23,9 @@ interface Request extends NewDevice {
 /** A device's row. */
 const DEVICE_ROOM_BYTES = 400;
 
-/** Gives a device its id, its keys and an upload token; when it resolves the device is enrolled. */
+/**
+ * Gives a device its id, its keys and an upload token, and notes its group; when it resolves the device is enrolled.
+ */
 export function createEnrolment(
   database: Database,
   options: {
@@ -31,7 +33,7 @@ export function createEnrolment(
     readonly keys: Pick<KeyStock, "take" | "giveBack">;
     readonly mostPerWindow: number;
   },
-): (window: WindowIdentity, address: string) => Promise<Enrolled> {
+): (window: WindowIdentity, address: string, group: number) => Promise<Enrolled> {
   const { keys, networks, mostPerWindow } = options;
   const { submit } = createGroupCommit<Request, Decided<"enrolled">>(async (requests) => {
     database.guard?.requireRoom(requests.length * DEVICE_ROOM_BYTES);
@@ -45,20 +47,20 @@ export function createEnrolment(
     return requests.map((request) => decided.get(request) as Decided<"enrolled">);
   });
 
-  async function enrol(window: WindowIdentity): Promise<Enrolled> {
+  async function enrol(window: WindowIdentity, group: number): Promise<Enrolled> {
     const spare = await keys.take(window);
     const uploadToken = randomBytes(TOKEN_BYTES).toString("base64url");
     // If the commit fails, the device may be enrolled: nobody else gets its keys.
-    const decided = await submit({ windowId: window.id, device: spare.device, tokenHash: hashOf(uploadToken) });
+    const decided = await submit({ windowId: window.id, group, device: spare.device, tokenHash: hashOf(uploadToken) });
     if (decided === "enrolled") return { ...spare, uploadToken };
     keys.giveBack(window, spare);
     throw decided;
   }
 
-  return async (window, address) => {
+  return async (window, address, group) => {
     const takeBack = networks.count(window, address);
     try {
-      return await enrol(window);
+      return await enrol(window, group);
     } catch (error) {
       // If the database failed, the device may be enrolled: it stays counted.
       if (error instanceof LetheError) takeBack();

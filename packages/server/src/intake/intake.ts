@@ -21,7 +21,8 @@ import { createUpload, type Receipt, type Upload } from "./upload.ts";
 export interface Intake {
   /** Throws if this request may not enrol a device. */
   readonly admit: (request: EnrolmentRequest) => Promise<void>;
-  readonly enrol: (window: WindowIdentity, address: string) => Promise<Enrolled>;
+  /** `group` is the place of the device's group among those of the task. */
+  readonly enrol: (window: WindowIdentity, address: string, group: number) => Promise<Enrolled>;
   readonly upload: (upload: Upload) => Promise<Receipt>;
   /** Many reports came together, just now. */
   readonly isBusy: () => boolean;

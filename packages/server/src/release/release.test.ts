@@ -12,7 +12,14 @@ import { type ClosedWindow, makeRelease, withhold } from "./release.ts";
 const metrics: Task["metrics"] = [
   { name: "average", statistic: "mean", limit: 4, sigma: 2, eventsPerTick: 2 },
   { name: "often", statistic: "occurrence", localEpsilon: 1 },
-  { name: "times", statistic: "histogram", edges: [0, 1, 3], localEpsilon: 1, eventsPerTick: 2 },
+  {
+    name: "times",
+    statistic: "histogram",
+    edges: [0, 1, 3],
+    localEpsilon: 1,
+    eventsPerTick: 2,
+    quantiles: [0.25, 0.9],
+  },
   { name: "rarely", statistic: "occurrence", localEpsilon: 2 },
 ];
 
@@ -70,7 +77,11 @@ describe("a release of 200 reports", () => {
     if (spec.statistic === "occurrence") return [120, 40];
     return spec.statistic === "mean" ? [300] : [100, 60, 40];
   });
-  const release = makeRelease(closed(200), { kind: "sums", sums, invalid: -5 }, priceRelease(text, 200));
+  const release = makeRelease(
+    closed(200),
+    { kind: "sums", sums, received: [200], invalid: -5 },
+    priceRelease(text, 200),
+  );
 
   it("fits its schema, and says when, of how many and what was refused", () => {
     expect(schemas.release.parse(release)).toEqual(release);
@@ -100,6 +111,12 @@ describe("a release of 200 reports", () => {
       expect((high - low) / 2).toBeCloseTo(1.96 * metric.standardError, 2);
     }
     expect(times.buckets.map(({ bucket }) => bucket)).toEqual(["0", "1–2", "3+"]);
+    // Undone, the buckets have 158, 48 and −7 devices, each with a standard error of about 17. The first quarter ends
+    // at device 50, in bucket 0. Device 180 is 1.2 standard errors beyond bucket 0, and may be in any.
+    expect(times.quantiles).toEqual([
+      { q: 0.25, bucket: "0", low: "0", high: "0" },
+      { q: 0.9, bucket: "1–2", low: "0", high: "3+" },
+    ]);
   });
 
   it("has a consistent version of every figure: within what is possible, and buckets that add up to all devices", () => {

@@ -2,6 +2,7 @@ import type { KeyObject } from "node:crypto";
 import { parentPort } from "node:worker_threads";
 import type { TaskPlan } from "@lethe/core/plan";
 import type { PreparedHalf, ServerRole } from "@lethe/core/two-server";
+import { loadRistretto } from "../ristretto/libsodium.ts";
 import { type Bundle, bundleOf } from "../storage/spare-keys.ts";
 import {
   type BatchSums,
@@ -41,6 +42,8 @@ export type Outcome = { readonly result: unknown } | { readonly error: string };
 const port = parentPort;
 if (!port) throw new TypeError("this file runs as a worker thread");
 
+const group = await loadRistretto();
+
 port.on("message", (call: Call) => {
   perform(call).then(
     (result) => port.postMessage({ result } satisfies Outcome),
@@ -53,12 +56,13 @@ async function perform(call: Call): Promise<unknown> {
   if (call[0] === "price") return priceRelease(call[1], call[2]);
   try {
     requireCommitted(call[1]);
-    if (call[0] === "issue") return bundleOf(issueKeys(call[1], call[2], call[3]));
-    if (call[0] === "open") return openReports(call[1], call[2]);
-    if (call[0] === "issueShares") return await issueShares(call[1], call[2], call[3], call[4]);
-    return await prepareShares(call[1], call[2], call[3], call[4]);
+    if (call[0] === "issue") return bundleOf(issueKeys(call[1], call[2], call[3], group));
+    if (call[0] === "open") return openReports(call[1], call[2], group);
+    if (call[0] === "issueShares") return await issueShares(call[1], call[2], call[3], call[4], group);
+    return await prepareShares(call[1], call[2], call[3], call[4], group);
   } finally {
     // Wipes this thread's own copy.
     call[1].windowSecret.fill(0);
+    group.wipe();
   }
 }

@@ -1,26 +1,30 @@
+import { bytesToNumberLE } from "@noble/curves/utils.js";
 import { LetheError, requireLength } from "../../error.ts";
 import type { Randomness } from "../../randomness/index.ts";
 import type { AdditiveScheme, KeyPair, RerandomizableScheme } from "../rerandomizable.ts";
 import { type Secret, secret } from "../secret.ts";
 import { createDiscreteLog, multiplyByInteger } from "./discrete-log.ts";
+import type { RistrettoGroup } from "./group.ts";
+import { nobleGroup, scalarBytes } from "./noble-group.ts";
 import {
   BASE,
-  canonicalPoint,
+  canonicalPoints,
   decodePoint,
-  decodePointOrStandIn,
   IDENTITY,
+  multiplyBaseOnce,
   POINT_BYTES,
   type RistrettoPoint,
   randomScalar,
   STAND_IN,
+  WIDE_BYTES,
 } from "./ristretto.ts";
 
 /** P = x·G, with a table of its multiples built at first use. */
 export interface ElGamalPublicKey {
   readonly point: RistrettoPoint;
 }
-/** x with P = x·G. */
-export type ElGamalSecretKey = Secret<bigint>;
+/** x with P = x·G, as 32 little-endian bytes. */
+export type ElGamalSecretKey = Secret<Uint8Array>;
 
 /**
  * (r·G, M + r·P). Points stay decoded in memory, in canonical coordinates: what made a ciphertext, an encryption, a
@@ -40,20 +44,20 @@ export interface ElGamalCounter extends AdditiveScheme<number, ElGamalPublicKey,
    * length: two square roots, a multiplication and a whole discrete logarithm.
    */
   open(secretKey: ElGamalSecretKey, bytes: Uint8Array): number | undefined;
+  issueKey(random: Randomness): Uint8Array;
 }
 
 /**
  * ElGamal over Ristretto255 with a group element as the message. Semantically secure under the decisional
  * Diffie–Hellman assumption; not against quantum computers. Rerandomization is perfect: even the key holder sees
  * no difference from a fresh encryption. JavaScript's integers are not constant-time; noble's `multiply` takes a
- * fixed number of additions for every scalar (and blinds it for G), which narrows what timing shows but does
- * not close it.
+ * fixed number of additions for every scalar, which narrows what timing shows but does not close it.
  */
 export const elgamalGroup: Group = {
   id: "elgamal ristretto255",
   hidesRerandomizations: true,
   generateKeys,
-  generateSecretKey: (random) => secret(randomScalar(random)),
+  generateSecretKey: (random) => secret(scalarBytes(randomScalar(random))),
   encrypt,
   rerandomize,
   decrypt,
@@ -65,18 +69,66 @@ export const elgamalGroup: Group = {
   decodePublicKey,
 };
 
+/** Integers in the exponent, as devices encrypt and add them. */
+export const elgamalIntegers: Omit<
+  AdditiveScheme<number, ElGamalPublicKey, ElGamalSecretKey, ElGamalCiphertext>,
+  "decrypt"
+> = {
+  ...elgamalGroup,
+  encrypt: (publicKey, message, random) => encrypt(publicKey, messagePoint(message), random),
+  add,
+  scale: (factor, { ephemeral, masked }) =>
+    canonical(multiplyByInteger(ephemeral, factor), multiplyByInteger(masked, factor)),
+};
+
+/** What a server does with the keys of ElGamal. The keys do not depend on the group that computes them. */
+export interface ElGamalKeys {
+  readonly id: string;
+  generateSecretKey(random: Randomness): ElGamalSecretKey;
+  /** The public key of `generateKeys`, encoded. */
+  issueKey(random: Randomness): Uint8Array;
+}
+
+/** Makes keys with a group. */
+export function createElGamalKeys(group: RistrettoGroup): ElGamalKeys {
+  const wide = new Uint8Array(WIDE_BYTES);
+  /** As `randomScalar` draws it. */
+  const drawScalar = (random: Randomness): Uint8Array => {
+    let scalar: Uint8Array;
+    do {
+      random(wide);
+      scalar = group.reduce(wide);
+    } while (scalar.every((byte) => byte === 0));
+    wide.fill(0);
+    return scalar;
+  };
+  return {
+    id: elgamalGroup.id,
+    generateSecretKey: (random) => secret(drawScalar(random)),
+    issueKey: (random) => {
+      const scalar = drawScalar(random);
+      const publicKey = group.multiplyBase(scalar);
+      scalar.fill(0);
+      return publicKey;
+    },
+  };
+}
+
 /**
  * The same scheme with integers in the exponent, m ↦ m·G, so that ciphertexts add up. Any integer can be
  * encrypted; only one in [minimum, maximum] can be decrypted, others give `LetheError` `undecryptable`, and so
- * does a ciphertext under another key.
+ * does a ciphertext under another key. `group` makes keys and opens.
  */
-export function createElGamalCounter({ minimum, maximum }: { minimum: number; maximum: number }): ElGamalCounter {
-  const discreteLog = createDiscreteLog(minimum, maximum);
+export function createElGamalCounter(
+  { minimum, maximum }: { readonly minimum: number; readonly maximum: number },
+  group: RistrettoGroup = nobleGroup,
+): ElGamalCounter {
+  const discreteLog = createDiscreteLog(minimum, maximum, group);
   return {
-    ...elgamalGroup,
-    encrypt: (publicKey, message, random) => encrypt(publicKey, messagePoint(message), random),
+    ...elgamalIntegers,
+    ...createElGamalKeys(group),
     decrypt: (secretKey, ciphertext) => {
-      const message = discreteLog(decrypt(secretKey, ciphertext));
+      const message = discreteLog(decrypt(secretKey, ciphertext).toBytes());
       if (message === undefined) {
         throw new LetheError("undecryptable", `no counter from ${minimum} to ${maximum} is in this ciphertext`);
       }
@@ -84,20 +136,16 @@ export function createElGamalCounter({ minimum, maximum }: { minimum: number; ma
     },
     open: (secretKey, bytes) => {
       requireLength("an ElGamal ciphertext", bytes, 2 * POINT_BYTES);
-      const ephemeral = decodePointOrStandIn(bytes.subarray(0, POINT_BYTES));
-      const masked = decodePointOrStandIn(bytes.subarray(POINT_BYTES));
-      const message = discreteLog(decrypt(secretKey, { ephemeral: ephemeral.point, masked: masked.point }));
-      return ephemeral.decoded && masked.decoded ? message : undefined;
+      const { elements, decoded } = group.unmask([secretKey.reveal()], bytes);
+      const message = discreteLog(elements[0] as Uint8Array);
+      return decoded ? message : undefined;
     },
-    add,
-    scale: (factor, { ephemeral, masked }) =>
-      canonical(multiplyByInteger(ephemeral, factor), multiplyByInteger(masked, factor)),
   };
 }
 
 function generateKeys(random: Randomness): KeyPair<ElGamalPublicKey, ElGamalSecretKey> {
   const scalar = randomScalar(random);
-  return { publicKey: preparePublicKey(BASE.multiply(scalar)), secretKey: secret(scalar) };
+  return { publicKey: preparePublicKey(BASE.multiply(scalar)), secretKey: secret(scalarBytes(scalar)) };
 }
 
 function encrypt(publicKey: ElGamalPublicKey, message: RistrettoPoint, random: Randomness): ElGamalCiphertext {
@@ -106,18 +154,19 @@ function encrypt(publicKey: ElGamalPublicKey, message: RistrettoPoint, random: R
 
 function rerandomize(publicKey: ElGamalPublicKey, { ephemeral, masked }: ElGamalCiphertext, random: Randomness) {
   const r = randomScalar(random);
-  return canonical(ephemeral.add(BASE.multiply(r)), masked.add(publicKey.point.multiply(r)));
+  return canonical(ephemeral.add(multiplyBaseOnce(r)), masked.add(publicKey.point.multiply(r)));
 }
 
 /** M = masked − x·(r·G). Multiplying 0·G is faster, because its coordinates are zero, so it is not done. */
 function decrypt(secretKey: ElGamalSecretKey, { ephemeral, masked }: ElGamalCiphertext): RistrettoPoint {
   const isIdentity = ephemeral.is0();
-  const product = (isIdentity ? STAND_IN : ephemeral).multiply(secretKey.reveal());
+  const product = (isIdentity ? STAND_IN : ephemeral).multiply(bytesToNumberLE(secretKey.reveal()));
   return masked.subtract(isIdentity ? IDENTITY : product);
 }
 
 function canonical(ephemeral: RistrettoPoint, masked: RistrettoPoint): ElGamalCiphertext {
-  return { ephemeral: canonicalPoint(ephemeral), masked: canonicalPoint(masked) };
+  const [first, second] = canonicalPoints([ephemeral, masked]) as [RistrettoPoint, RistrettoPoint];
+  return { ephemeral: first, masked: second };
 }
 
 /** Messages from −2⁵² to 2⁵² become scalars of the same length, so that every encryption takes the same time. */
@@ -132,8 +181,8 @@ const BITS = [IDENTITY, BASE] as const;
 /** m·G, for a secret m. Bits, by far the most frequent messages, need no multiplication. */
 function messagePoint(message: number): RistrettoPoint {
   if (!Number.isSafeInteger(message)) throw new RangeError(`a counter is a whole number, not ${message}`);
-  offsetPoint ??= BASE.multiply(OFFSET);
-  return BITS[message] ?? BASE.multiply(OFFSET + BigInt(message)).subtract(offsetPoint);
+  offsetPoint ??= multiplyBaseOnce(OFFSET);
+  return BITS[message] ?? multiplyBaseOnce(OFFSET + BigInt(message)).subtract(offsetPoint);
 }
 
 function add(left: ElGamalCiphertext, right: ElGamalCiphertext): ElGamalCiphertext {
@@ -163,8 +212,11 @@ function decodePublicKey(bytes: Uint8Array, isUsedOften = true): ElGamalPublicKe
   return isUsedOften ? preparePublicKey(point) : { point };
 }
 
+/** Bits of the scalar for each addition. One bit more saves a seventh of the time, and doubles the table. */
+const KEY_WINDOW = 7;
+
 /** Asks noble to keep a table of the point's multiples, as it does for G. */
 function preparePublicKey(point: RistrettoPoint): ElGamalPublicKey {
-  point.precompute(6);
+  point.precompute(KEY_WINDOW);
   return { point };
 }

@@ -32,9 +32,8 @@ export function embed(data: Uint8Array): RistrettoPoint {
   throw new RangeError("no counter makes these bytes a group element"); // one in 10⁴⁰⁰⁰
 }
 
-/** What is embedded in an element; the zeros of one in which nothing is are there with probability 2⁻⁴⁷. */
-export function extract(point: RistrettoPoint): { readonly data: Uint8Array; readonly embedded: boolean } {
-  const bytes = point.toBytes();
-  const zeros = bytes.subarray(COUNTER_BYTES + EMBEDDED_BYTES).reduce((others, byte) => others | byte, 0);
-  return { data: bytes.slice(COUNTER_BYTES, COUNTER_BYTES + EMBEDDED_BYTES), embedded: zeros === 0 };
+/** What is embedded in an element, given its encoding; the zeros of one in which nothing is are there with probability 2⁻⁴⁷. */
+export function extract(element: Uint8Array): { readonly data: Uint8Array; readonly embedded: boolean } {
+  const zeros = element.subarray(COUNTER_BYTES + EMBEDDED_BYTES).reduce((others, byte) => others | byte, 0);
+  return { data: element.slice(COUNTER_BYTES, COUNTER_BYTES + EMBEDDED_BYTES), embedded: zeros === 0 };
 }

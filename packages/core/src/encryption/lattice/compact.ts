@@ -1,7 +1,7 @@
-import { requireLength } from "../../error.ts";
+import { LetheError, requireLength } from "../../error.ts";
 import { packBits, packedBytes, unpackBits } from "./bit-packing.ts";
 import type { LatticeCiphertext } from "./ciphertext.ts";
-import { addToCoefficient, coefficient, type RingElement } from "./limbs.ts";
+import { coefficient, type RingElement } from "./limbs.ts";
 import { type LatticeParameters, LIMB_BITS, modulusBits } from "./parameters.ts";
 
 /** How much of a ciphertext is sent: the rounding is part of the failure bound (`failure-bound.ts`). */
@@ -52,18 +52,41 @@ export function encodeCompact(
   return bytes;
 }
 
-/** A ciphertext of the same scheme again, its low bits and its unread slots zero. */
+/**
+ * A ciphertext of the same scheme again, its low bits and its unread slots zero. Bits that only fill up a byte must be
+ * zero, or the bytes are a `bad-encoding`.
+ */
 export function decodeCompact(
   parameters: LatticeParameters,
   format: CompactFormat,
   bytes: Uint8Array,
 ): LatticeCiphertext {
-  requireLength("a compact lattice ciphertext", bytes, compactBytes(parameters, format));
-  const length = parameters.limbs * parameters.dimension;
-  const ciphertext = { c0: new Int32Array(length), c1: new Int32Array(length) };
-  const offset = unpackTop(parameters, bytes, 0, format.c0Bits, undefined, ciphertext.c0);
-  unpackTop(parameters, bytes, offset, format.c1Bits, format.reads, ciphertext.c1);
+  const { ciphertext, clean } = compactDecoder(parameters, format)(bytes);
+  if (!clean) throw new LetheError("bad-encoding", "the padding is not zero");
   return ciphertext;
+}
+
+/**
+ * Decodes compact ciphertexts of one format, which is checked here, once. The work is the same for all bytes of the
+ * right length: where bits that only fill up a byte are set, the ciphertext is that without them, and not clean.
+ */
+export function compactDecoder(
+  parameters: LatticeParameters,
+  format: CompactFormat,
+): (bytes: Uint8Array) => { readonly ciphertext: LatticeCiphertext; readonly clean: boolean } {
+  const size = compactBytes(parameters, format);
+  const length = parameters.limbs * parameters.dimension;
+  const every = Int32Array.from({ length: parameters.dimension }, (_, slot) => slot);
+  const ofC0 = planesOf(parameters, format.c0Bits, every);
+  const ofC1 = planesOf(parameters, format.c1Bits, Int32Array.from(format.reads));
+
+  return (bytes) => {
+    requireLength("a compact lattice ciphertext", bytes, size);
+    const ciphertext = { c0: new Int32Array(length), c1: new Int32Array(length) };
+    const first = unpackPlanes(ofC0, bytes, 0, ciphertext.c0);
+    const second = unpackPlanes(ofC1, bytes, first.end, ciphertext.c1);
+    return { ciphertext, clean: (first.stray | second.stray) === 0 };
+  };
 }
 
 /** A value of more than 25 bits is packed as two planes, low bits first. */
@@ -98,24 +121,38 @@ function packTop(
   return at;
 }
 
-function unpackTop(
-  parameters: LatticeParameters,
+/** Bits of some coefficients that are packed together. They are the top bits of a limb. */
+interface Plane {
+  readonly bits: number;
+  /** Where in an element the limbs are. */
+  readonly places: Int32Array;
+  /** Scratch space for the packed values. */
+  readonly values: Int32Array;
+}
+
+/** The last plane belongs to the top limb. */
+function planesOf({ dimension, limbs }: LatticeParameters, bits: number, slots: Int32Array): Plane[] {
+  return splitBits(bits).map((planeBits, i, { length }) => ({
+    bits: planeBits,
+    places: slots.map((slot) => slot + (limbs - length + i) * dimension),
+    values: new Int32Array(slots.length),
+  }));
+}
+
+/** Into an element of zeros. `stray` is 0 if the bits behind each plane's last value are. */
+function unpackPlanes(
+  planes: readonly Plane[],
   bytes: Uint8Array,
   offset: number,
-  bits: number,
-  slots: readonly number[] | undefined,
   into: RingElement,
-): number {
-  const plane = new Int32Array(slots?.length ?? parameters.dimension);
-  let at = offset;
-  let weight = 2 ** (modulusBits(parameters) - bits);
-  for (const planeBits of splitBits(bits)) {
-    at = unpackBits(bytes, at, planeBits, plane);
-    for (let j = 0; j < plane.length; j++) {
-      const i = slots === undefined ? j : (slots[j] as number);
-      addToCoefficient(parameters, into, i, (plane[j] as number) * weight);
-    }
-    weight *= 2 ** planeBits;
+): { end: number; stray: number } {
+  let end = offset;
+  let stray = 0;
+  for (const { bits, places, values } of planes) {
+    end = unpackBits(bytes, end, bits, values);
+    const bitsOfLast = (bits * values.length) & 7;
+    if (bitsOfLast > 0) stray |= (bytes[end - 1] as number) >> bitsOfLast;
+    for (let i = 0; i < values.length; i++) into[places[i] as number] = (values[i] as number) << (LIMB_BITS - bits);
   }
-  return at;
+  return { end, stray };
 }

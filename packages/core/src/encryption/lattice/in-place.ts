@@ -73,10 +73,12 @@ export function createInPlaceLattice(parameters: LatticeParameters, plaintextBit
 function createZeroEncryptor(ring: Ring): InPlaceLattice["addEncryptionsOfZero"] {
   const N = ring.parameters.dimension;
   const [ephemeral, error0, error1] = [new Int32Array(N), new Int32Array(N), new Int32Array(N)] as const;
+  const spectrum = new Float64Array(N);
 
   return (publicKey, { c0, c1 }, count, random) => {
-    // A sum of 4,096 ternary samples has standard deviation 52, `largestFactor` is at least 219: by Chernoff's bound the 2-norm of N such sums
-    // exceeds that of a vector full of `largestFactor` with probability below 2⁻¹⁰⁰⁰⁰. So products are exact, although single entries may be larger.
+    // A sum of 4,096 ternary samples has standard deviation 52, and `largestFactor` is at least 219. By Chernoff's bound
+    // the 2-norm of N such sums exceeds that of a vector full of `largestFactor` with probability below 2⁻¹⁰⁰⁰⁰. So
+    // products are exact, although single entries may be larger.
     for (let left = count; left > 0; left -= MOST_SUMMED) {
       const summed = Math.min(left, MOST_SUMMED);
       try {
@@ -90,14 +92,11 @@ function createZeroEncryptor(ring: Ring): InPlaceLattice["addEncryptionsOfZero"]
           addSummed("binomial", random, summed, error0);
           addSummed("binomial", random, summed, error1);
         }
-        const u = ring.transformSmall(ephemeral);
-        ring.addProduct(c0, publicKey.aSpectra, u);
-        ring.addProduct(c1, publicKey.bSpectra, u);
-        ring.addSmall(c0, error0);
-        ring.addSmall(c1, error1);
-        u.fill(0);
+        const u = ring.transformSmall(ephemeral, spectrum);
+        ring.addProduct(c0, publicKey.aSpectra, u, error0);
+        ring.addProduct(c1, publicKey.bSpectra, u, error1);
       } finally {
-        for (const sample of [ephemeral, error0, error1]) sample.fill(0);
+        for (const sample of [ephemeral, error0, error1, spectrum]) sample.fill(0);
       }
     }
   };

@@ -1,10 +1,11 @@
 import { LetheError, requireLength } from "../../error.ts";
 import { addCentredBinomial, addTernary, type Randomness } from "../../randomness/index.ts";
-import { xof } from "../../xof.ts";
+import { type Xof, xof } from "../../xof.ts";
 import type { KeyPair } from "../rerandomizable.ts";
 import { type Secret, secret } from "../secret.ts";
 import { packBits, packedBytes, unpackBits } from "./bit-packing.ts";
-import { negateRange, type RingElement, type SmallPolynomial } from "./limbs.ts";
+import type { RingElement, SmallPolynomial } from "./limbs.ts";
+import { negateRange } from "./multiples.ts";
 import { LIMB_BITS } from "./parameters.ts";
 import type { LimbSpectra, Ring } from "./ring.ts";
 
@@ -26,19 +27,29 @@ export function generateSecretKey(ring: Ring, random: Randomness): LatticeSecret
   return secret(drawSecret(ring, random).s);
 }
 
-/** A pair of keys; the secret key is drawn first. */
-export function generateKeys(ring: Ring, random: Randomness): KeyPair<LatticePublicKey, LatticeSecretKey> {
+/** A pair of keys; the secret key is drawn first. `hash` is `xof`, in an implementation of the caller's choice. */
+export function generateKeys(ring: Ring, random: Randomness, hash: Xof): KeyPair<LatticePublicKey, LatticeSecretKey> {
   const { seed, s } = drawSecret(ring, random);
   const e = new Int32Array(s.length);
   addCentredBinomial(random, e);
-  const aSpectra = ring.transform(expandSeed(ring, seed));
+  const aSpectra = ring.transform(expandSeed(ring, seed, hash));
   const sSpectrum = ring.transformSmall(s);
   const b = ring.zero();
-  ring.addProduct(b, aSpectra, sSpectrum);
-  ring.addSmall(b, e);
+  ring.addProduct(b, aSpectra, sSpectrum, e);
   negateRange(ring.parameters, b, 0, ring.parameters.dimension);
   for (const array of [e, sSpectrum]) array.fill(0);
-  return { publicKey: { seed, b, aSpectra, bSpectra: ring.transform(b) }, secretKey: secret(s) };
+  let bSpectra: LimbSpectra | undefined;
+  const publicKey = {
+    seed,
+    b,
+    aSpectra,
+    // A server issues keys and never encrypts under them.
+    get bSpectra() {
+      bSpectra ??= ring.transform(b);
+      return bSpectra;
+    },
+  };
+  return { publicKey, secretKey: secret(s) };
 }
 
 function drawSecret(ring: Ring, random: Randomness): { seed: Uint8Array; s: SmallPolynomial } {
@@ -50,10 +61,10 @@ function drawSecret(ring: Ring, random: Randomness): { seed: Uint8Array; s: Smal
 }
 
 /** a, uniform: the XOF's bits cut into limbs, which is exact because q is a power of two. */
-function expandSeed(ring: Ring, seed: Uint8Array): RingElement {
+function expandSeed(ring: Ring, seed: Uint8Array, hash: Xof): RingElement {
   const a = ring.zero();
   const bytes = new Uint8Array(packedBytes(a.length, LIMB_BITS));
-  xof("lethe lattice a", seed)(bytes);
+  hash("lethe lattice a", seed)(bytes);
   unpackBits(bytes, 0, LIMB_BITS, a);
   return a;
 }
@@ -79,5 +90,5 @@ export function decodePublicKey(ring: Ring, bytes: Uint8Array): LatticePublicKey
   unpackBits(bytes, SEED_BYTES, LIMB_BITS, b);
   // Under b = 0 an encryption carries its message with hardly any noise: nobody's key.
   if (b.every((limb) => limb === 0)) throw new LetheError("bad-encoding", "zero is not a public key");
-  return { seed, b, aSpectra: ring.transform(expandSeed(ring, seed)), bSpectra: ring.transform(b) };
+  return { seed, b, aSpectra: ring.transform(expandSeed(ring, seed, xof)), bSpectra: ring.transform(b) };
 }

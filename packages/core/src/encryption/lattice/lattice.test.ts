@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { fastRandomness } from "../../../test/fast-randomness.ts";
 import { addCentredBinomial } from "../../randomness/index.ts";
 import { type LatticeCiphertext, openPhase } from "./ciphertext.ts";
-import { noiseVariance } from "./failure-bound.ts";
 import type { LatticePublicKey } from "./keys.ts";
 import { createLattice, type LatticeScheme } from "./lattice.ts";
-import { coefficient } from "./limbs.ts";
+import { addElement, coefficient } from "./limbs.ts";
+import { noiseVariance } from "./noise-history.ts";
 import { LATTICE_SETS, type LatticeParameters, modulusBits } from "./parameters.ts";
 import { ringOf } from "./ring.ts";
 
@@ -144,17 +144,18 @@ describe("X^k·Enc(0) and Enc(0) have the same distribution for the key holder",
     const bytes = new Uint8Array(1024);
     random(bytes);
     const u = ring.transformSmall(Int32Array.from(bytes, (byte) => (byte % 3) - 1));
-    ring.addProduct(c0, publicKey.aSpectra, u);
-    ring.addProduct(c1, publicKey.bSpectra, u);
-    for (const c of [c0, c1]) {
+    for (const [c, spectra] of [
+      [c0, publicKey.aSpectra],
+      [c1, publicKey.bSpectra],
+    ] as const) {
       const error = new Int32Array(1024);
       addCentredBinomial(random, error);
-      ring.addSmall(c, error);
+      ring.addProduct(c, spectra, u, error);
     }
   }
 
-  it("no rotation is told apart", () => {
-    const honest = (c: LatticeCiphertext): void => scheme.addEncryptionsOfZero(publicKey, c, 1, random);
+  it.each([1, 40])("no rotation is told apart, of %i encryptions at once", (count) => {
+    const honest = (c: LatticeCiphertext): void => scheme.addEncryptionsOfZero(publicKey, c, count, random);
     for (const k of [1, 512, 1024]) {
       for (const biased of ["u", "errors"] as const) expect(distinguish(honest, k, biased)).toBeLessThan(ALARM);
     }
@@ -169,9 +170,9 @@ describe("X^k·Enc(0) and Enc(0) have the same distribution for the key holder",
     let round = 0;
     const biased = (c: LatticeCiphertext): void => {
       scheme.addEncryptionsOfZero(publicKey, c, 1, random);
-      const shift = new Int32Array(1024).fill(round++ % 8 < 2 ? 1 : 0); // on rotated and unrotated ones alike
-      ring.addSmall(c.c0, shift);
-      ring.addSmall(c.c1, shift);
+      const shift = ring.zero().fill(round++ % 8 < 2 ? 1 : 0); // on rotated and unrotated ones alike
+      addElement(L1, c.c0, shift);
+      addElement(L1, c.c1, shift);
     };
     expect(distinguish(biased, 1024, "errors")).toBeGreaterThan(ALARM);
   });

@@ -1,3 +1,4 @@
+import { fastXof } from "../../fast-xof.ts";
 import type { Randomness } from "../../randomness/index.ts";
 import type { AdditiveScheme } from "../rerandomizable.ts";
 import { changed, type LatticeCiphertext, openPhase, trivialCiphertext } from "./ciphertext.ts";
@@ -9,7 +10,8 @@ import {
   type LatticePublicKey,
   type LatticeSecretKey,
 } from "./keys.ts";
-import { addElement, coefficient, scaleElement } from "./limbs.ts";
+import { addElement, coefficient } from "./limbs.ts";
+import { scaleElement } from "./multiples.ts";
 import { type LatticeParameters, plaintextLimit, requireKnownSet } from "./parameters.ts";
 import { ringOf } from "./ring.ts";
 import { createRotatingLattice, type RotatingLattice } from "./rotating.ts";
@@ -90,7 +92,7 @@ export function createLattice(parameters: LatticeParameters, plaintextBits: numb
     addToSlot,
     id: `lattice ${set.set} ${N}`,
     hidesRerandomizations: false,
-    generateKeys: (random) => generateKeys(ring, random),
+    generateKeys: (random) => generateKeys(ring, random, fastXof),
     generateSecretKey: (random) => generateSecretKey(ring, random),
     encrypt,
     rerandomize: (publicKey, ciphertext, random) =>

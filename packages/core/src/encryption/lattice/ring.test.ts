@@ -1,8 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fastRandomness } from "../../../test/fast-randomness.ts";
 import { addTernary, seededRandomnessForTests } from "../../randomness/index.ts";
-import { addElement, negateRange, type RingElement, scaleElement } from "./limbs.ts";
+import { addSummed, MOST_SUMMED } from "../../randomness/summed.ts";
+import { addElement, type RingElement } from "./limbs.ts";
+import { negateRange, scaleElement } from "./multiples.ts";
 import { LATTICE_SETS, type LatticeParameters, LIMB, modulusBits } from "./parameters.ts";
+import { largestFactor } from "./product-error.ts";
 import { type Ring, ringOf } from "./ring.ts";
 import { multiplyElement, rotateElement } from "./rotating.ts";
 
@@ -90,24 +94,39 @@ for (const parameters of LATTICE_SETS) {
       );
     });
 
-    it("adds small polynomials with carries and borrows", () => {
+    it("adds small polynomials with carries and borrows, with a product or without", () => {
+      const [nothing, zero] = [ring.transform(ring.zero()), ring.transformSmall(new Int32Array(N))];
       const small = new Int32Array(N).map((_, i) => (i % 2 === 0 ? 1 : -1) * i * 1000);
       for (const x of [ring.zero(), ring.zero().fill(LIMB - 1), uniformElement(ring, 5)]) {
-        const before = read(x);
-        ring.addSmall(x, small);
+        const [before, spectra] = [read(x), ring.transform(x)];
+        ring.addProduct(x, nothing, zero, small);
         expect(read(x)).toEqual(map(before, (value, i) => value + BigInt(small[i] as number)));
+        const factor = new Int32Array(N).fill(-1);
+        const product = multiply(before, factor);
+        const sum = read(x);
+        ring.addProduct(x, spectra, ring.transformSmall(factor), small);
+        expect(read(x)).toEqual(map(sum, (value, i) => value + (product[i] as bigint) + BigInt(small[i] as number)));
       }
     });
 
     it("multiplies exactly: ternary, the largest sums of samples, worst cases", () => {
       const ternary = new Int32Array(N);
       addTernary(seededRandomnessForTests("ternary factor"), ternary);
+      const largest = largestFactor(N);
+      // As many samples as are ever summed at once, and one sum that is as large as any can be: far above `largest`.
+      const directSum = new Int32Array(N);
+      addSummed("ternary", fastRandomness(`sums ${set} ${N}`), MOST_SUMMED, directSum);
+      directSum[1] = MOST_SUMMED;
+      const norm = Math.sqrt(directSum.reduce((sum, entry) => sum + entry * entry, 0));
+      expect(norm).toBeLessThan((largest * Math.sqrt(N)) / 1.5);
+      expect(MOST_SUMMED).toBeGreaterThan(2 * largest);
       const factors = [
         ternary,
         new Int32Array(N).fill(1),
-        ternary.map((digit) => digit * ring.largestFactor),
-        new Int32Array(N).fill(ring.largestFactor),
-        new Int32Array(N).map((_, i) => (i % 2 === 0 ? ring.largestFactor : -ring.largestFactor)),
+        ternary.map((digit) => digit * largest),
+        new Int32Array(N).fill(largest),
+        new Int32Array(N).map((_, i) => (i % 2 === 0 ? largest : -largest)),
+        directSum,
       ];
       const elements = [uniformElement(ring, 1), ring.zero().fill(LIMB / 2), ring.zero().fill(LIMB / 2 - 1)];
       for (const [i, factor] of factors.entries()) {

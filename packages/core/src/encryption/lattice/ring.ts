@@ -1,5 +1,5 @@
-import { addSmall, type RingElement, type SmallPolynomial } from "./limbs.ts";
-import { createNegacyclicFft, productError } from "./negacyclic-fft.ts";
+import type { RingElement, SmallPolynomial } from "./limbs.ts";
+import { createNegacyclicFft } from "./negacyclic-fft.ts";
 import { type LatticeParameters, LIMB, LIMB_BITS, LIMB_MASK } from "./parameters.ts";
 
 /** The FFT of a small polynomial. */
@@ -12,14 +12,15 @@ export type LimbSpectra = readonly Float64Array[];
 export interface Ring {
   readonly parameters: LatticeParameters;
   zero(): RingElement;
-  addSmall(target: RingElement, small: SmallPolynomial): void;
 
   transform(element: RingElement): LimbSpectra;
-  transformSmall(small: SmallPolynomial): Spectrum;
-  /** Adds a product, exactly, if the factor's 2-norm is at most that of a vector full of `largestFactor`. */
-  addProduct(target: RingElement, element: LimbSpectra, factor: Spectrum): void;
-  /** The largest coefficient of a small polynomial for which `addProduct` is exact whatever the others are. */
-  readonly largestFactor: number;
+  /** Overwrites and returns `into`, if there is one. */
+  transformSmall(small: SmallPolynomial, into?: Spectrum): Spectrum;
+  /**
+   * Adds a product, exactly, if the factor's 2-norm is at most that of a vector full of `largestFactor(N)`, and a
+   * polynomial with coefficients below 2³⁰ in absolute value.
+   */
+  addProduct(target: RingElement, element: LimbSpectra, factor: Spectrum, small?: SmallPolynomial): void;
 }
 
 const LIMB_HALF = LIMB / 2;
@@ -38,9 +39,8 @@ export function ringOf(parameters: LatticeParameters): Ring {
 function createRing(parameters: LatticeParameters): Ring {
   const { dimension: N, limbs } = parameters;
   const fft = createNegacyclicFft(N);
-  // Every vector with coefficients in [−2²⁴, 2²⁴) has 2-norm at most 2²⁴·√N, every factor largestFactor·√N.
-  const largestFactor = Math.floor(0.25 / productError(N, LIMB_HALF * Math.sqrt(N), Math.sqrt(N)));
   const product = new Float64Array(N);
+  const none = new Int32Array(N);
 
   function transform(element: RingElement): LimbSpectra {
     const centred = centreLimbs(parameters, element);
@@ -54,20 +54,21 @@ function createRing(parameters: LatticeParameters): Ring {
     return spectra;
   }
 
-  function transformSmall(small: SmallPolynomial): Spectrum {
-    const spectrum = new Float64Array(small);
-    fft.forward(spectrum);
-    return spectrum;
+  function transformSmall(small: SmallPolynomial, into: Spectrum = new Float64Array(N)): Spectrum {
+    into.set(small);
+    fft.forward(into);
+    return into;
   }
 
-  function addProduct(target: RingElement, element: LimbSpectra, factor: Spectrum): void {
+  function addProduct(target: RingElement, element: LimbSpectra, factor: Spectrum, small = none): void {
     for (let l = 0; l < limbs; l++) {
       multiplyPointwise(element[l] as Float64Array, factor, product);
       fft.inverse(product);
       const top = l + 1 === limbs;
+      const addend = l === 0 ? small : none;
       for (let i = 0; i < N; i++) {
         const rounded = (product[i] as number) + ROUNDING - ROUNDING;
-        const value = rounded + (target[l * N + i] as number);
+        const value = rounded + (target[l * N + i] as number) + (addend[i] as number);
         target[l * N + i] = value & LIMB_MASK;
         if (!top) target[(l + 1) * N + i] = (target[(l + 1) * N + i] as number) + Math.floor(value / LIMB);
       }
@@ -78,11 +79,9 @@ function createRing(parameters: LatticeParameters): Ring {
   return {
     parameters,
     zero: () => new Int32Array(limbs * N),
-    addSmall: (target, small) => addSmall(parameters, target, small),
     transform,
     transformSmall,
     addProduct,
-    largestFactor,
   };
 }
 

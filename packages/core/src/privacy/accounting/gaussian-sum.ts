@@ -20,7 +20,7 @@ export interface GaussianSum {
  *
  * [KLS21] Kairouz, Liu, Steinke, The distributed discrete Gaussian mechanism, 2021.
  */
-const WIDE = 6.25;
+export const WIDE = 6.25;
 
 /**
  * δ(ε) of releasing a sum to which every device has added its noise: Σ_x [f(x) − e^ε·f(x − sensitivity)]₊ for the exact

@@ -1,18 +1,22 @@
-import { createElGamalCounter, type ElGamalCounter } from "../../encryption/elgamal/elgamal.ts";
+import { createElGamalCounter, elgamalIntegers } from "../../encryption/elgamal/elgamal.ts";
+import type { RistrettoGroup } from "../../encryption/elgamal/group.ts";
 import type { Statistic } from "../entry.ts";
 import type { DeviceSide } from "../statistic.ts";
 import type { HistogramSpec } from "./histogram.ts";
 import { paperHistogramDevice, paperHistogramServer } from "./paper.ts";
 
-/** ElGamal for bits, which are all that an honest device encrypts. */
-const bits = (): ElGamalCounter => createElGamalCounter({ minimum: 0, maximum: 1 });
+/** Bits are all that an honest device encrypts. */
+const BITS = { minimum: 0, maximum: 1 } as const;
 
 /** The device's half on ElGamal. */
 export function elgamalHistogramDevice(spec: HistogramSpec): DeviceSide {
-  return paperHistogramDevice(bits(), spec);
+  return paperHistogramDevice(elgamalIntegers, spec);
 }
 
-/** Both halves on ElGamal. */
-export function elgamalHistogram(spec: HistogramSpec): Statistic {
-  return { device: elgamalHistogramDevice(spec), server: paperHistogramServer(bits(), spec) };
+/** Both halves on ElGamal; the server's runs on `group`. */
+export function elgamalHistogram(spec: HistogramSpec, group?: RistrettoGroup): Statistic {
+  return {
+    device: elgamalHistogramDevice(spec),
+    server: paperHistogramServer(createElGamalCounter(BITS, group), spec),
+  };
 }

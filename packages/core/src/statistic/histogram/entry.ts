@@ -3,7 +3,7 @@ import type { StatisticEntry } from "../entry.ts";
 import { writesIn } from "../writes.ts";
 import { elgamalHistogram } from "./elgamal.ts";
 import { histogramInTasks } from "./fields.ts";
-import { bucketName, bucketOf } from "./histogram.ts";
+import { bucketName, bucketOf, QUANTILES } from "./histogram.ts";
 import { histogramPlanning, histogramSpecOf } from "./plan.ts";
 import { rotationHistogram } from "./rotation.ts";
 import { twoServerHistogram } from "./two-server.ts";
@@ -40,6 +40,7 @@ export const histogram: StatisticEntry<"histogram"> = {
       const own = bucketOf(edges, events);
       return edges.map((_, bucket) => Number(bucket === own));
     },
+    quantiles: QUANTILES,
   },
   words: {
     unit: "devices",

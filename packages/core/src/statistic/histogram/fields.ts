@@ -1,5 +1,5 @@
 import { createDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
-import { type Field, type Fields, list, number, oneOf, optional, stricter } from "../../schema/index.ts";
+import { described, type Field, type Fields, list, number, oneOf, optional, stricter } from "../../schema/index.ts";
 import type { TaskPart } from "../entry.ts";
 import { eventsPerTick, named } from "../metric-fields.ts";
 import { roomOf } from "../room.ts";
@@ -8,6 +8,7 @@ import {
   checkHistogram,
   type HistogramMetric,
   MECHANISMS,
+  QUANTILES,
   requireHistogramEpsilon,
 } from "./histogram.ts";
 
@@ -17,6 +18,18 @@ const edges: Field<readonly number[]> = stricter(list("numbers", number, 0, Numb
   items: { type: "integer", minimum: 0 },
 });
 
+const MOST_QUANTILES = 99;
+
+/** Which numbers are quantiles `checkQuantiles` says. */
+const quantiles = described(
+  optional(
+    stricter(list("numbers", number, 1, MOST_QUANTILES), {
+      items: { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1 },
+    }),
+  ),
+  `which quantiles a release has, in order; ${QUANTILES.join(" and ")} if absent`,
+) as Field<readonly number[]>;
+
 const HISTOGRAM: Fields<Omit<HistogramMetric, "noise">> = {
   ...named,
   statistic: oneOf("histogram"),
@@ -24,6 +37,7 @@ const HISTOGRAM: Fields<Omit<HistogramMetric, "noise">> = {
   localEpsilon: number,
   eventsPerTick,
   mechanism: optional(oneOf(...MECHANISMS)),
+  quantiles,
 };
 
 const COUNTED: Fields<CountedHistogramMetric> = {
@@ -33,7 +47,14 @@ const COUNTED: Fields<CountedHistogramMetric> = {
   edges,
   sigma: number,
   eventsPerTick,
+  quantiles,
 };
+
+/** Refuses quantiles that cannot be, with a `RangeError`. */
+function checkQuantiles(asked: readonly number[] = QUANTILES): void {
+  if (asked.every((q, i) => q > (asked[i - 1] ?? 0) && q < 1)) return;
+  throw new RangeError(`quantiles are numbers above 0 and below 1 that increase, not [${asked.join(", ")}]`);
+}
 
 /** How histogram metrics are written in a task. */
 export const histogramInTasks: TaskPart<"histogram"> = {
@@ -44,6 +65,7 @@ export const histogramInTasks: TaskPart<"histogram"> = {
   check: (metric, { ticks, isLimited }) => {
     const { edges: begins, eventsPerTick: most } = metric;
     checkHistogram({ edges: begins, eventsPerTick: most, ticks });
+    checkQuantiles(metric.quantiles);
     if (isLimited) roomOf({ eventsPerTick: most, ticks });
     if (metric.noise) createDiscreteGaussian(metric.sigma);
     else requireHistogramEpsilon(metric.localEpsilon, metric.mechanism);

@@ -1,9 +1,16 @@
 import {
+  type CoinsOf,
+  coinTails,
   type Estimate,
   estimateFromKary,
   estimateFromResponses,
   estimateFromUnary,
+  estimateQuantiles,
+  karyCoins,
   projectToHistogram,
+  type QuantileEstimate,
+  responseCoins,
+  unaryCoins,
 } from "../../estimate/index.ts";
 import { requireEpsilon } from "../../privacy/epsilon.ts";
 import { createKaryResponse, type KaryResponse } from "../../privacy/kary-response.ts";
@@ -19,6 +26,9 @@ export type HistogramMechanismName = "kary" | "unary" | "per-bucket";
 /** All of them, from the one that is best for few buckets on. */
 export const MECHANISMS: readonly HistogramMechanismName[] = ["kary", "unary", "per-bucket"];
 
+/** What a release has if a metric names none: the median, and what one device in ten exceeds. */
+export const QUANTILES: readonly number[] = [0.5, 0.9];
+
 /** How many devices had how many events? */
 export interface HistogramSpec extends CountSpec {
   /** Where buckets begin: [0, 1, 2, 5] means 0, 1, 2 to 4, 5 or more. */
@@ -26,12 +36,15 @@ export interface HistogramSpec extends CountSpec {
   readonly localEpsilon: number;
   /** The one with the least error if absent. */
   readonly mechanism?: HistogramMechanismName;
+  /** What a release states of them; devices do not care. */
+  readonly quantiles?: readonly number[];
 }
 
 /** The same with the servers' noise. */
 interface CountedHistogramSpec extends CountSpec {
   readonly noise: "servers";
   readonly edges: readonly number[];
+  readonly quantiles?: readonly number[];
   /** The standard deviation of a server's noise in every bucket, in devices. */
   readonly sigma: number;
 }
@@ -48,6 +61,8 @@ export interface HistogramMetric extends NamedMetric {
    */
   readonly eventsPerTick?: number | undefined;
   readonly mechanism?: HistogramMechanismName;
+  /** Which quantiles a release has, each above 0 and below 1, in order; 0.5 and 0.9 if absent. */
+  readonly quantiles?: readonly number[];
 }
 
 /** Devices answer truly, to two servers, each of which adds noise to the sums. */
@@ -62,6 +77,8 @@ export interface CountedHistogramMetric extends NamedMetric {
    * limit.
    */
   readonly eventsPerTick?: number | undefined;
+  /** Which quantiles a release has, each above 0 and below 1, in order; 0.5 and 0.9 if absent. */
+  readonly quantiles?: readonly number[];
 }
 
 type Named = { readonly statistic: "histogram" };
@@ -141,6 +158,22 @@ function estimateHistogram(mechanism: HistogramMechanism, sums: readonly number[
   });
 }
 
+function histogramQuantiles(
+  mechanism: HistogramMechanism,
+  sums: readonly number[],
+  devices: number,
+  asked: readonly number[],
+): QuantileEstimate[] {
+  const estimates = estimateHistogram(mechanism, sums, devices).map(({ estimate }) => estimate);
+  const tails = coinTails(sums, devices, coinsOf(mechanism));
+  return estimateQuantiles({ devices, consistent: projectToHistogram(estimates, devices), tails }, asked);
+}
+
+function coinsOf(mechanism: HistogramMechanism): CoinsOf {
+  if (mechanism.name === "kary") return karyCoins(mechanism);
+  return mechanism.name === "unary" ? unaryCoins(mechanism) : responseCoins(mechanism);
+}
+
 /** What both schemes do with the buckets that devices told. */
 export function histogramEstimates(mechanism: HistogramMechanism): ServerEstimates {
   return {
@@ -148,5 +181,6 @@ export function histogramEstimates(mechanism: HistogramMechanism): ServerEstimat
     mechanism: mechanism.name,
     estimate: (sums, devices) => estimateHistogram(mechanism, sums, devices),
     consistent: projectToHistogram,
+    quantiles: (sums, devices, asked) => histogramQuantiles(mechanism, sums, devices, asked),
   };
 }

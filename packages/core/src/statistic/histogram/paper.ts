@@ -1,4 +1,6 @@
+import type { DeviceScheme } from "../../encryption/rerandomizable.ts";
 import {
+  type Adding,
   applyResponses,
   type CounterScheme,
   type PaperAlgorithm,
@@ -21,11 +23,7 @@ import {
  * vector; and because the scheme adds, the top slot absorbs, so that exactly[k] means "k or more" and the d_i of the
  * paper are not needed.
  */
-function algorithm<P, S, C>(
-  scheme: CounterScheme<P, S, C>,
-  { edges }: HistogramSpec,
-  mechanism: HistogramMechanism,
-): PaperAlgorithm<C> {
+function algorithm<C>(scheme: Adding<C>, { edges }: HistogramSpec, mechanism: HistogramMechanism): PaperAlgorithm<C> {
   const top = edges.at(-1) as number;
   return {
     saturation: top,
@@ -48,7 +46,7 @@ function algorithm<P, S, C>(
 }
 
 /** The device's half, on any scheme that adds. */
-export function paperHistogramDevice<P, S, C>(scheme: CounterScheme<P, S, C>, spec: HistogramSpec): DeviceSide {
+export function paperHistogramDevice<P, C>(scheme: DeviceScheme<P, C> & Adding<C>, spec: HistogramSpec): DeviceSide {
   checkHistogram(spec);
   return paperDevice(scheme, spec, algorithm(scheme, spec, histogramMechanism(spec)));
 }

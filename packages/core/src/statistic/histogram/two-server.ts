@@ -1,9 +1,9 @@
-import { projectToHistogram } from "../../estimate/index.ts";
-import { CATEGORIES } from "../../privacy/accounting/server-noise.ts";
+import { estimateQuantiles, gaussianTails, projectToHistogram } from "../../estimate/index.ts";
+import { CATEGORIES, serverNoise } from "../../privacy/accounting/server-noise.ts";
 import type { Randomness } from "../../randomness/index.ts";
 import { createSharedBits } from "../../sharing/shared-bit.ts";
 import { paperDevice } from "../paper/ciphertext-vector.ts";
-import { serverNoised } from "../server-noise.ts";
+import { SERVERS, serverNoised } from "../server-noise.ts";
 import type { StatisticTypes } from "../table.ts";
 import type { DeviceInContext, TwoServerParts } from "../two-server.ts";
 import { drawHistogramResponses, respondHistogram } from "./answer.ts";
@@ -31,9 +31,14 @@ export function twoServerHistogram(spec: Histogram): TwoServerParts {
   };
   if (spec.noise === "servers") {
     const { sigma } = spec;
+    const { sigma2 } = serverNoise(CATEGORIES, sigma);
     return {
       ...layout,
       ...serverNoised({ sigmas: edges.map(() => sigma), exposure: CATEGORIES, consistent: projectToHistogram }),
+      quantiles: (sums, devices, asked, parts = 1) => {
+        const tails = gaussianTails(sums, sigma2, parts * SERVERS);
+        return estimateQuantiles({ devices, consistent: projectToHistogram(sums, devices), tails }, asked);
+      },
       isOneHot: true,
       onNoEvent: () => edges.map((_, bucket) => Number(bucket === 0)),
     };

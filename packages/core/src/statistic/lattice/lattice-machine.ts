@@ -1,8 +1,8 @@
 import { join, split } from "../../bytes.ts";
 import {
+  compactDecoder,
   createLattice,
   type DeviceKeyContext,
-  decodeCompact,
   deriveDeviceKeys,
   deriveDeviceSecretKey,
   encodeCompact,
@@ -13,8 +13,6 @@ import {
 } from "../../encryption/index.ts";
 import { sizeOf } from "../../encryption/lattice/compact.ts";
 import { createInPlaceLattice, type InPlaceLattice } from "../../encryption/lattice/in-place.ts";
-import { addToCoefficient } from "../../encryption/lattice/limbs.ts";
-import { modulusBits } from "../../encryption/lattice/parameters.ts";
 import { requireLength } from "../../error.ts";
 import type { Randomness } from "../../randomness/index.ts";
 import { type CiphertextMachine, deviceSide } from "../recorder.ts";
@@ -102,7 +100,7 @@ export function latticeServer(plan: LatticePlan, answers: AnswerReader<Slots>): 
   const scheme = createLattice(plan.choice.parameters, plan.choice.plaintextBits);
   const indices = Array.from({ length: plan.ciphertexts }, (_, i) => i);
   const length = reportBytes(plan);
-  const decode = lenientDecoder(plan.choice);
+  const decode = compactDecoder(plan.choice.parameters, plan.choice.format);
   const at = (context: DeviceKeyContext, i: number): DeviceKeyContext => ({ ...context, index: context.index + i });
 
   return {
@@ -120,31 +118,6 @@ export function latticeServer(plan: LatticePlan, answers: AnswerReader<Slots>): 
       });
       return readOrDraw(answers, random, { opened, intact });
     },
-  };
-}
-
-/**
- * Decodes compact ciphertexts with the same work for all bytes of the right length: bits that only fill up a byte, for
- * which `decodeCompact` throws, are cleared, and the ciphertext is not clean.
- */
-function lenientDecoder({ parameters, format }: LatticeChoice) {
-  const allBits = (bits: number): Int32Array => {
-    const element = new Int32Array(parameters.limbs * parameters.dimension);
-    const value = 2 ** modulusBits(parameters) - 2 ** (modulusBits(parameters) - bits);
-    for (let i = 0; i < parameters.dimension; i++) addToCoefficient(parameters, element, i, value);
-    return element;
-  };
-  const largest = encodeCompact(parameters, format, { c0: allBits(format.c0Bits), c1: allBits(format.c1Bits) });
-  const partlyUsed = [...largest.entries()].filter(([, used]) => used !== 0xff);
-
-  return (bytes: Uint8Array): { ciphertext: LatticeCiphertext; clean: boolean } => {
-    const cleared = new Uint8Array(bytes); // a copy of a Buffer too, whose `slice` is a view
-    let stray = 0;
-    for (const [i, used] of partlyUsed) {
-      stray |= (bytes[i] as number) & ~used;
-      cleared[i] = (bytes[i] as number) & used;
-    }
-    return { ciphertext: decodeCompact(parameters, format, cleared), clean: stray === 0 };
   };
 }
 

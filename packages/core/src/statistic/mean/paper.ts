@@ -1,5 +1,12 @@
+import type { DeviceScheme } from "../../encryption/rerandomizable.ts";
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
-import { type CounterScheme, type PaperAlgorithm, paperDevice, paperServer } from "../paper/ciphertext-vector.ts";
+import {
+  type Adding,
+  type CounterScheme,
+  type PaperAlgorithm,
+  paperDevice,
+  paperServer,
+} from "../paper/ciphertext-vector.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import { checkMean, clampedAnswer, drawOnNoEvent, type MeanSpec, meanEstimates, meanNoise } from "./mean.ts";
 
@@ -7,11 +14,7 @@ import { checkMean, clampedAnswer, drawOnNoEvent, type MeanSpec, meanEstimates, 
  * Alg. 4, with two changes (docs/errata.md, 2): the sum is Σ_{j=1..k} d_j = min(count, k), for which only the d_j ("at
  * least j") are kept, and the noise has variance k²σ².
  */
-function algorithm<P, S, C>(
-  scheme: CounterScheme<P, S, C>,
-  spec: MeanSpec,
-  noise: DiscreteGaussian,
-): PaperAlgorithm<C> {
+function algorithm<C>(scheme: Adding<C>, spec: MeanSpec, noise: DiscreteGaussian): PaperAlgorithm<C> {
   const { limit } = spec;
   return {
     saturation: limit,
@@ -28,7 +31,7 @@ function algorithm<P, S, C>(
 }
 
 /** The device's half, on any scheme that adds. */
-export function paperMeanDevice<P, S, C>(scheme: CounterScheme<P, S, C>, spec: MeanSpec): DeviceSide {
+export function paperMeanDevice<P, C>(scheme: DeviceScheme<P, C> & Adding<C>, spec: MeanSpec): DeviceSide {
   checkMean(spec);
   return paperDevice(scheme, spec, algorithm(scheme, spec, meanNoise(spec)));
 }

@@ -1,18 +1,22 @@
-import { createElGamalCounter, type ElGamalCounter } from "../../encryption/elgamal/elgamal.ts";
+import { createElGamalCounter, elgamalIntegers } from "../../encryption/elgamal/elgamal.ts";
+import type { RistrettoGroup } from "../../encryption/elgamal/group.ts";
 import type { Statistic } from "../entry.ts";
 import type { DeviceSide } from "../statistic.ts";
 import type { OccurrenceSpec } from "./occurrence.ts";
 import { paperOccurrenceDevice, paperOccurrenceServer } from "./paper.ts";
 
-/** ElGamal for bits, which are all that an honest device encrypts. */
-const bits = (): ElGamalCounter => createElGamalCounter({ minimum: 0, maximum: 1 });
+/** Bits are all that an honest device encrypts. */
+const BITS = { minimum: 0, maximum: 1 } as const;
 
 /** The device's half on ElGamal. */
 export function elgamalOccurrenceDevice(spec: OccurrenceSpec): DeviceSide {
-  return paperOccurrenceDevice(bits(), spec);
+  return paperOccurrenceDevice(elgamalIntegers, spec);
 }
 
-/** Both halves on ElGamal. */
-export function elgamalOccurrence(spec: OccurrenceSpec): Statistic {
-  return { device: elgamalOccurrenceDevice(spec), server: paperOccurrenceServer(bits(), spec) };
+/** Both halves on ElGamal; the server's runs on `group`. */
+export function elgamalOccurrence(spec: OccurrenceSpec, group?: RistrettoGroup): Statistic {
+  return {
+    device: elgamalOccurrenceDevice(spec),
+    server: paperOccurrenceServer(createElGamalCounter(BITS, group), spec),
+  };
 }

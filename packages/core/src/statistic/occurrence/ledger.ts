@@ -1,5 +1,6 @@
 import type { LatticeChoice, LatticeCiphertext } from "../../encryption/index.ts";
 import { chooseFor } from "../../encryption/lattice/choose.ts";
+import { flatGains } from "../../encryption/lattice/failure-bound.ts";
 import {
   chooseLedgerBits,
   drawLedgerNoise,
@@ -48,7 +49,7 @@ function ledgerResponses(localEpsilons: readonly number[]): LedgerResponse[] {
 }
 
 function chooseWith(spec: OccurrenceSpec, bits: number, slots: number): LatticeChoice {
-  return chooseFor({
+  const need = {
     plaintextBits: bits,
     slots,
     encryptions: 2 * writesAllowed(spec) + 1,
@@ -56,7 +57,8 @@ function chooseWith(spec: OccurrenceSpec, bits: number, slots: number): LatticeC
     // So that t² ≤ q.
     modulusBits: 2 * bits,
     toLower: "ticks or hides, or bring every localEpsilon closer to 1",
-  });
+  };
+  return chooseFor(need, flatGains);
 }
 
 /** Behind the canary. */
@@ -94,17 +96,19 @@ export function ledgerDevice(plan: LedgerPlan): DeviceSide {
 /** The server's half. */
 export function ledgerServer(plan: LedgerPlan): ServerSide {
   const t = 2 ** plan.choice.plaintextBits;
+  const metrics = plan.responses.map((response, metric) => ({ response, ...place(plan, metric) }));
+  // Every report pays for draws on "no event": no more bits than they need, and one request for all metrics.
+  const Words = t > 2 ** 16 ? Uint32Array : t > 2 ** 8 ? Uint16Array : Uint8Array;
   return {
     ...latticeServer(plan, {
       read: (opened) =>
-        plan.responses.map((response, metric) => {
-          const { ciphertext, slot } = place(plan, metric);
-          return readLedgerValue(response, opened[ciphertext]?.[slot] as number);
-        }),
+        metrics.map(({ response, ciphertext, slot }) =>
+          readLedgerValue(response, opened[ciphertext]?.[slot] as number),
+        ),
       onNoEvent: (random) => {
-        // 1 with probability size/t, which is `flip`: one request for all metrics, since every report pays for it.
-        const words = new Uint32Array(plan.responses.length);
+        const words = new Words(metrics.length);
         random(new Uint8Array(words.buffer));
+        // 1 with probability size/t, which is `flip`.
         return plan.responses.map(({ size }, i) => Number(((words[i] as number) & (t - 1)) < size));
       },
     }),
