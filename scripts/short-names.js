@@ -11,7 +11,7 @@ const NAMES = `
   addEncryptionsOfZero bSpectra bodyOf decodePublicKey flip modulusBits perCiphertext responses signers
   startsWithRadix2 transformSmall trivial begin perform passes roomPerTick retryAfter slot resume enrol upload
   inverse encryptionsAfter limbs log2Failure multipliedBy buckets capacity decoy denominator numerator positions
-  reach sigma2
+  reach sigma2 last manifestHash twoServer rotations
 `
   .trim()
   .split(/\s+/);

@@ -1,5 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { decodeOperatorKey, encodeBase64url, type LetheError, randomnessFrom, xof } from "@lethe/core/device";
+import {
+  type Budget,
+  decodeOperatorKey,
+  encodeBase64url,
+  type LetheError,
+  randomnessFrom,
+  xof,
+} from "@lethe/core/device";
 import { createSessions } from "./sessions.ts";
 import { indexedDbStore } from "./store/indexed-db.ts";
 import { memoryStore } from "./store/memory.ts";
@@ -26,6 +33,12 @@ export interface LetheOptions {
   /** Unix time in milliseconds. */
   readonly clock?: () => number;
   readonly fetch?: typeof fetch;
+  /**
+   * What the device may spend at most in any period of so many days, at a total δ of 10⁻⁶, over all tasks that keep
+   * their budgets in one place. If the task has a budget as well, both hold. A report that would spend more is not
+   * sent: the problem is `budget-spent`.
+   */
+  readonly budget?: Budget;
   /** Whether the person in front of the device agrees. Default: true. */
   readonly consent?: boolean;
   /**
@@ -61,10 +74,11 @@ export interface Lethe<Name extends string = string> extends AsyncDisposable {
  */
 export async function openLethe<Name extends string = string>(options: LetheOptions): Promise<Lethe<Name>> {
   checkOptions(options);
-  const { server, task, operatorKey, helperKey } = options;
+  const { server, task, operatorKey, helperKey, budget } = options;
   decodeOperatorKey(operatorKey, "operatorKey");
   if (helperKey !== undefined) decodeOperatorKey(helperKey, "helperKey");
   if (!/^https?:\/\//.test(server)) throw new TypeError("server is an http or https address");
+  if (budget && !(budget.epsilon > 0 && budget.days > 0)) throw new TypeError("the option budget is { epsilon, days }");
   const store = options.store ?? defaultStore(`${server} ${task}`);
   const onDropped = (error: LetheError): void => {
     try {
@@ -106,6 +120,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   clock: "function",
   fetch: "function",
   consent: "boolean",
+  budget: "object",
   onProblem: "function",
 } satisfies Record<keyof LetheOptions, string>;
 

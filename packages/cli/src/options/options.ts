@@ -81,6 +81,15 @@ export function positive(text: string): number {
   return value;
 }
 
+/** Returns a parser of numbers above 0 that are at most this. */
+export function positiveUpTo(most: number): (text: string) => number {
+  return (text) => {
+    const value = positive(text);
+    if (value > most) throw new InvalidArgumentError(`It must be at most ${most}.`);
+    return value;
+  };
+}
+
 /** Parses a share, from 0 to 1. */
 export function share(text: string): number {
   const value = Number(text);

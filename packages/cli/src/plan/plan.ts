@@ -1,15 +1,17 @@
 /**
  * The command `lethe plan`: which guarantees hold and how large errors will be. `question.ts` reads the options,
- * `metric.ts` computes the plan of one metric, and `print-metric.ts` and `print-task.ts` write plans as text. Core
+ * `metric.ts` computes the plan of one metric, and `print-metric.ts`, `print-task.ts` and `print-budget.ts` write plans as
+ * text. Core
  * plans, the lab measures.
  */
 import { accessSync, constants, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { planTask } from "@lethe/core/plan";
+import type { Task } from "@lethe/core/message";
+import { type Budget, MOST_BUDGET_DAYS, MOST_BUDGET_EPSILON, planBudget, planTask } from "@lethe/core/plan";
 import { DEFAULT_HIDES } from "@lethe/core/statistic";
 import { renderSvg, renderTerminal } from "@lethe/lab/plot";
 import type { Command } from "commander";
-import { edges, positive, probability, shareBelowOne, wholeNumber } from "../options/options.ts";
+import { edges, positive, positiveUpTo, probability, shareBelowOne, wholeNumber } from "../options/options.ts";
 import {
   eventsPerTickOption,
   hidesOption,
@@ -22,6 +24,7 @@ import {
 import { readTask } from "../options/task-file.ts";
 import { createProgress } from "../print/progress.ts";
 import { answerMetric } from "./metric.ts";
+import { describeBudget } from "./print-budget.ts";
 import { describeMetric } from "./print-metric.ts";
 import { describeTask, withRoom } from "./print-task.ts";
 import { DEFAULT_DELTA, type PlannedMetric, type PlanOptions, questionFrom } from "./question.ts";
@@ -57,6 +60,16 @@ export function addPlan(program: Command): void {
     .addOption(noiseOption())
     .addOption(schemeOption("one server (default: lattice for an occurrence, else elgamal)"))
     .option("--windows <w>", "with --task: the number of windows to add up", wholeNumber(1, 100_000), 1)
+    .option(
+      "--budget-epsilon <e>",
+      "with --task and --budget-days: what a device may spend at most (default: the task's budget)",
+      positiveUpTo(MOST_BUDGET_EPSILON),
+    )
+    .option(
+      "--budget-days <n>",
+      "with --task and --budget-epsilon: in any period of so many days",
+      positiveUpTo(MOST_BUDGET_DAYS),
+    )
     .option("--plot [file]", "draw the error by the number of devices; with a file name, write it as SVG")
     .option("--json", "print JSON only")
     .action(async (options: PlanOptions, command: Command) => {
@@ -142,7 +155,22 @@ function runTaskPlan(file: string, options: PlanOptions, command: Command): void
   }
   const progress = task.metrics.length > FEW_METRICS ? createProgress(`${task.metrics.length} metrics`) : undefined;
   const plan = planTask({ task, devices, ...(missing !== undefined && { missing }), delta, windows }, progress);
-  console.log(json ? JSON.stringify(withRoom(plan, task)) : describeTask(plan, task));
+  const budget = budgetFrom(options, task, command);
+  const budgetPlan = budget && planBudget({ task, budget, windows, devices });
+  if (json) console.log(JSON.stringify({ ...withRoom(plan, task), ...(budgetPlan && { budget: budgetPlan }) }));
+  else console.log([describeTask(plan, task), ...(budgetPlan ? ["", describeBudget(budgetPlan)] : [])].join("\n"));
+}
+
+/** That of the options, else the task's, if there is any. */
+function budgetFrom(
+  { budgetEpsilon: epsilon, budgetDays: days }: PlanOptions,
+  task: Task,
+  command: Command,
+): Budget | undefined {
+  if (epsilon !== undefined && days !== undefined) return { epsilon, days };
+  if (epsilon !== undefined) return command.error("error: --budget-days is missing: --budget-epsilon needs it");
+  if (days !== undefined) return command.error("error: --budget-epsilon is missing: --budget-days needs it");
+  return task.budget;
 }
 
 /** Up to this number of metrics, planning takes a moment, and no progress is shown. */

@@ -31,12 +31,17 @@ export interface PlanOptions {
   readonly noise?: NoiseSource;
   readonly scheme?: SchemeName;
   readonly windows: number;
+  readonly budgetEpsilon?: number;
+  readonly budgetDays?: number;
   readonly plot?: string | true;
   readonly json?: boolean;
 }
 
 /** The δ of an aggregate guarantee if the user asks for none. */
 export const DEFAULT_DELTA = 1e-6;
+
+/** Options that only plans of tasks have. */
+const FOR_TASKS = { windows: "--windows", budgetEpsilon: "--budget-epsilon", budgetDays: "--budget-days" };
 
 /** The writes and events for which a metric has room in a window. */
 interface PlannedRoom {
@@ -57,7 +62,9 @@ export function questionFrom(options: PlanOptions, command: Command): PlannedMet
   if (statistic === undefined) return refuse(`--statistic is missing: ${ALL_STATISTICS} (or --task)`);
   if (devices === undefined) return refuse("--devices is missing: how many devices report");
   refuseForeignOptions(statistic, command);
-  if (command.getOptionValueSource("windows") === "cli") return refuse("option '--windows' is for --task only");
+  for (const [name, option] of Object.entries(FOR_TASKS)) {
+    if (command.getOptionValueSource(name) === "cli") return refuse(`option '${option}' is for --task only`);
+  }
   const named = { ...(mechanism && { mechanism }), ...(noise && { noise }) };
   const asked = { statistic, devices, ticks, ...roomFrom(options, statistic), edges, limit, ...named };
   const goal = goalFrom(options, asked, refuse);

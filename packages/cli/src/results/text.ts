@@ -17,6 +17,7 @@ import { type BarChart, renderBars } from "@lethe/lab/plot";
 import { count, figure, formatFigure, formatTable } from "../print/table.ts";
 import { utc, utcAndLocal } from "../print/time.ts";
 import { describeTable } from "./cross-table.ts";
+import { describeGroups } from "./groups.ts";
 
 /** A release as tables and charts of at most `columns` characters, or why there is none. */
 export function describeOutcome(outcome: ReleaseOrWithheld, columns: number, mode: Task["mode"]): string {
@@ -27,6 +28,7 @@ function describeRelease(release: Release, columns: number, mode: Task["mode"]):
   return [
     `${headOf(release)}, released ${utc(release.at)}`,
     "",
+    ...(release.groups ? [`all groups that are released: ${count(release.devices ?? 0)} devices`] : []),
     formatTable(
       ["metric", "statistic", "estimate", "± s.e.", "95% interval", "consistent", "local ε₀", "aggregate ε"],
       release.metrics.flatMap(rowsOf),
@@ -35,6 +37,7 @@ function describeRelease(release: Release, columns: number, mode: Task["mode"]):
     "",
     ...release.metrics.flatMap((metric) => describeTable(metric)),
     ...describeQuantiles(release),
+    ...describeGroups(release, rowsOf),
     ...describeCost(release, mode),
     "",
     describeReports(release),
@@ -118,10 +121,11 @@ function describeQuantiles({ metrics }: Release): string[] {
   return [formatTable(["quantiles of devices", "q", "bucket", "95%, all of a metric at once"], rows, 4), ""];
 }
 
-function describeCost({ privacy }: Release, mode: Task["mode"]): string[] {
+function describeCost({ privacy, groups }: Release, mode: Task["mode"]): string[] {
   const { local, aggregate, hijackedEpsilon, honest } = privacy;
   const isOne = mode === "one-server";
-  const ifHonest = `if at least ${count(honest)} ${honest === 1 ? "report is" : "reports are"} honest${isOne ? "" : ", and one of the servers"}`;
+  const where = groups ? " in its group" : "";
+  const ifHonest = `if at least ${count(honest)} ${honest === 1 ? "report" : "reports"}${where} ${honest === 1 ? "is" : "are"} honest${isOne ? "" : ", and one of the servers"}`;
   const sum = local.sum === undefined || local.delta === 0 ? "" : `, or ${figure(local.sum)} with δ 0`;
   return [
     formatTable(
@@ -163,14 +167,20 @@ function describeRefused(refused: Refused): string {
 }
 
 function describeWithheld(withheld: Withheld | Lost): string {
-  return [headOf(withheld), whyWithheld(withheld), describeReports(withheld)].join("\n");
+  const groups = (withheld.status === "not-enough" && withheld.groups) || [];
+  return [
+    headOf(withheld),
+    whyWithheld(withheld),
+    describeReports(withheld),
+    ...groups.map((group) => `${group.group}: ${count(group.received)} reports, ${count(group.missing)} more needed`),
+  ].join("\n");
 }
 
 /** Why a window has no figures. */
 export function whyWithheld(withheld: Withheld | Lost): string {
   return withheld.status === "lost"
     ? "lost: its secret is gone, and its reports cannot be opened"
-    : `not enough, ${count(withheld.missing)} more: nothing is released, and the reports are erased`;
+    : `not enough, ${count(withheld.missing)} more${withheld.groups ? " in a group" : ""}: nothing is released, and the reports are erased`;
 }
 
 /** The charts that metrics of one statistic share come first; every other metric has its own chart. */
@@ -207,9 +217,9 @@ export function describePending(status: WindowStatus): string {
 
 /** The state of a window in one line. */
 export function describeState(status: WindowStatus): string {
-  const { task, window, state, from, to, closes, received, minimumDevices } = status;
+  const { task, window, state, from, to, closes, received, minimumDevices, groups } = status;
   const what = `window ${window} of ${task}`;
-  const reports = `${count(received)} reports so far, at least ${count(minimumDevices)} needed`;
+  const reports = `${count(received)} reports so far, at least ${count(minimumDevices)} needed${groups ? " in a group" : ""}`;
   if (state === "not-open") return `${what} begins ${utcAndLocal(from)}`;
   if (state === "open") return `${what} runs until ${utcAndLocal(to)}; ${reports}; it closes ${utcAndLocal(closes)}`;
   if (state === "grace")

@@ -18,10 +18,9 @@ export function describeTrend(task: string, windows: readonly FinishedWindow[], 
   return [
     `${task}, windows ${first.window} to ${last.window}: ${utc(first.from)} to ${utc(last.to)} UTC`,
     countsOf(windows),
-    ...seriesOf(windows).flatMap(({ name, label, statistic }) => {
-      const title = label === undefined ? `${name} (${statistic})` : `${name} ${label} (${statistic})`;
-      const bars = windows.map((window) => rowOf(window, { name, label, statistic }));
-      return ["", renderBars({ title, bars }, columns)];
+    ...seriesOf(windows).flatMap((series) => {
+      const bars = windows.map((window) => rowOf(window, series));
+      return ["", renderBars({ title: titleOf(series), bars }, columns)];
     }),
   ].join("\n");
 }
@@ -44,21 +43,31 @@ function countsOf(windows: readonly FinishedWindow[]): string {
 
 /** What a chart shows. */
 interface Series {
+  /** Undefined for all devices. */
+  readonly group: string | undefined;
   readonly name: string;
   readonly label: string | undefined;
   readonly statistic: StatisticName;
 }
 
-/** All figures that some window has: those of the newest release first. */
+function titleOf({ group, name, label, statistic }: Series): string {
+  const figure = label === undefined ? name : `${name} ${label}`;
+  return `${figure} (${statistic})${group === undefined ? "" : `, group ${group}`}`;
+}
+
+/** All figures that some window has: those of the newest release first, those of all devices before those of groups. */
 function seriesOf(windows: readonly FinishedWindow[]): Series[] {
   const found = new Map<string, Series>();
   for (const window of windows.toReversed()) {
     if (window.status !== "released") continue;
-    for (const metric of window.metrics) {
-      const { name, statistic } = metric;
-      for (const { label } of figuresOf(metric)) {
-        const key = JSON.stringify([name, statistic, label]);
-        if (!found.has(key)) found.set(key, { name, statistic, label });
+    const groups = (window.groups ?? []).flatMap((group) => (group.status === "released" ? [group] : []));
+    for (const { group, metrics } of [{ group: undefined, metrics: window.metrics }, ...groups]) {
+      for (const metric of metrics) {
+        const { name, statistic } = metric;
+        for (const { label } of figuresOf(metric)) {
+          const key = JSON.stringify([group, name, statistic, label]);
+          if (!found.has(key)) found.set(key, { group, name, statistic, label });
+        }
       }
     }
   }
@@ -67,9 +76,12 @@ function seriesOf(windows: readonly FinishedWindow[]): Series[] {
 
 function rowOf(window: FinishedWindow, series: Series): Bar | Gap {
   const name = `${window.window} ${utc(window.from).slice(5, 16)}`;
-  if (window.status === "not-enough") return { name, text: `too few devices: ${count(window.missing)} more needed` };
+  const tooFew = (missing: number): Gap => ({ name, text: `too few devices: ${count(missing)} more needed` });
+  if (window.status === "not-enough") return tooFew(window.missing);
   if (window.status !== "released") return { name, text: WORDS[window.status] };
-  const figure = figureIn(window.metrics, series);
+  const group = window.groups?.find((each) => each.group === series.group);
+  if (group?.status === "not-enough") return tooFew(group.missing);
+  const figure = figureIn(series.group === undefined ? window.metrics : (group?.metrics ?? []), series);
   return figure ? { name, value: figure.estimate, interval: figure.interval } : { name, text: "not asked" };
 }
 

@@ -60,7 +60,7 @@ describe("lethe simulate --task", () => {
     expect(enough).toMatch(/\nexport\.clicks 2–4 +\d+ /);
     expect(enough).toMatch(/\neditor-health: 6 of 6 devices sent valid reports after 12 ticks\n$/);
     const few = simulate("--task", "task.json", "--devices", "2").stdout;
-    expect(few).toContain("\nnote: a service would release nothing: fewer than minimumDevices, 6\n");
+    expect(few).toContain("\nnote: a service would release nothing of 2 devices: minimumDevices is 6\n");
   });
 
   it("refuses what it cannot do in one line, with exit code 2", () => {

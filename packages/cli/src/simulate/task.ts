@@ -1,3 +1,4 @@
+import type { Task } from "@lethe/core/message";
 import { type SimulatedTask, simulateTask } from "@lethe/lab/simulate-task";
 import { readTask } from "../options/task-file.ts";
 import { createProgress } from "../print/progress.ts";
@@ -16,10 +17,10 @@ export async function simulateTaskFile(file: string, { json, ...fleet }: TaskCom
   const task = readTask(file);
   const progress = createProgress(`${fleet.devices} devices, ${task.ticks} ticks`);
   const result = await simulateTask({ task, ...fleet }, progress);
-  console.log(json ? JSON.stringify(result) : describe(result, task.minimumDevices));
+  console.log(json ? JSON.stringify(result) : describe(result, task));
 }
 
-function describe({ task, devices, ticks, valid, metrics }: SimulatedTask, minimumDevices: number): string {
+function describe({ devices, ticks, valid, metrics }: SimulatedTask, task: Task): string {
   const hasGroups = metrics.some(({ group }) => group !== undefined);
   const rows = metrics.flatMap(({ name, statistic, group, rows: figures }) =>
     figures.map(({ bucket, truth, estimate, standardError, interval }) => {
@@ -38,9 +39,15 @@ function describe({ task, devices, ticks, valid, metrics }: SimulatedTask, minim
   return [
     formatTable(header, rows, hasGroups ? 2 : 1),
     "",
-    `${task}: ${count(valid)} of ${count(devices)} devices sent valid reports after ${count(ticks)} ticks`,
-    ...(devices < minimumDevices
-      ? [`note: a service would release nothing: fewer than minimumDevices, ${count(minimumDevices)}`]
-      : []),
+    `${task.task}: ${count(valid)} of ${count(devices)} devices sent valid reports after ${count(ticks)} ticks`,
+    ...describeMinimum(devices, task),
   ].join("\n");
+}
+
+/** A service releases nothing of few devices. Those of the smallest group are the fewest. */
+function describeMinimum(devices: number, { minimumDevices, groups = [""] }: Task): string[] {
+  const least = Math.floor(devices / groups.length);
+  if (least >= minimumDevices) return [];
+  const what = groups.length > 1 ? "nothing of a group of" : "nothing of";
+  return [`note: a service would release ${what} ${count(least)} devices: minimumDevices is ${count(minimumDevices)}`];
 }

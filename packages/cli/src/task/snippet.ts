@@ -38,13 +38,14 @@ async function requireDelivered(server: string, path: string): Promise<void> {
 }
 
 function snippetOf(manifest: Manifest, sdk: Uint8Array): Snippet {
-  const { task, servers } = manifest;
+  const { task, servers, groups } = manifest;
   const [first, helper] = servers;
   if (!first) throw failure(`task ${task} has no server`);
   const src = encoded(first.url) + sdkPath(sdk);
   const integrity = integrityOf(sdk);
   const options = { server: first.url, task, operatorKey: first.key, ...(helper && { helperKey: helper.key }) };
   const [example = ""] = eventsOf(manifest);
+  const groupLines = groups ? [`  group: ${JSON.stringify(groups[0])}, // or ${groups.slice(1).join(", ")}`] : [];
   return {
     src,
     integrity,
@@ -55,6 +56,7 @@ function snippetOf(manifest: Manifest, sdk: Uint8Array): Snippet {
     script: [
       "export const lethe = await globalThis.Lethe?.openLethe({",
       ...Object.entries(options).map(([name, value]) => `  ${name}: ${JSON.stringify(value)},`),
+      ...groupLines,
       "});",
       `// When it happens: lethe?.record(${JSON.stringify(example)});`,
     ].join("\n"),

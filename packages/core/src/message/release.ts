@@ -119,7 +119,7 @@ export interface FigureDifference {
 }
 
 /** The difference in one of several categories. */
-export interface BucketDifference extends FigureDifference {
+interface BucketDifference extends FigureDifference {
   readonly bucket: string;
 }
 

@@ -1,3 +1,4 @@
+import { type Budget, MOST_BUDGET_DAYS, MOST_BUDGET_EPSILON } from "../privacy/accounting/budget.ts";
 import {
   described,
   type Field,
@@ -11,6 +12,7 @@ import {
   refuseUnknown,
   share,
   union,
+  upTo,
   whole,
 } from "../schema/index.ts";
 import type { MetricForm } from "../statistic/entry.ts";
@@ -45,6 +47,8 @@ const metric: Field<Metric> = union(
   formOf,
 );
 
+const BUDGET: Fields<Budget> = { epsilon: upTo(MOST_BUDGET_EPSILON), days: upTo(MOST_BUDGET_DAYS) };
+
 /** The fields of a task file, each by itself. Which of them go together `parseTask` says. */
 export const TASK_FIELDS: Fields<Task> = {
   version: whole(1, Number.MAX_SAFE_INTEGER),
@@ -60,6 +64,10 @@ export const TASK_FIELDS: Fields<Task> = {
   ) as Field<number>,
   minimumDevices: whole(1, 1e9),
   missing: optional(share, 0) as Field<number>,
+  budget: described(
+    optional(object("a budget", BUDGET)),
+    "what a device may spend at most in any such period, at a total δ of 1e-6; it skips a window rather than spend more",
+  ),
   groups: described(
     optional(list("groups", name, 2, MOST_GROUPS)),
     "of devices, each of which is in one; figures and minimumDevices are then per group",

@@ -42,7 +42,7 @@ export interface WindowShare {
 }
 
 /** A group of a task, in a share. */
-export interface SharedGroup {
+interface SharedGroup {
   readonly group: string;
   /** Devices that the leader enrolled; the helper does not know. */
   readonly enrolled?: number;

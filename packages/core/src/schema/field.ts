@@ -98,6 +98,17 @@ export const share: Field<number> = field(
   { type: "number", minimum: 0, exclusiveMaximum: 1 },
 );
 
+/** A number above 0 that is not larger than this. */
+export function upTo(most: number): Field<number> {
+  return field(
+    (path, value) => {
+      const found = number(path, value);
+      return found > 0 && found <= most ? found : refuse(path, `is a number above 0 and at most ${most}`, value);
+    },
+    { type: "number", exclusiveMinimum: 0, maximum: most },
+  );
+}
+
 /** One of these words. */
 export function oneOf<Name extends string>(...names: readonly Name[]): Field<Name> {
   return field(

@@ -33,6 +33,7 @@ export {
   token,
   type UnknownField,
   union,
+  upTo,
   url,
   whole,
 } from "./field.ts";

@@ -14,15 +14,15 @@ import {
   addAggregateShares,
   createAggregator,
   createTwoServerStatistic,
-  deriveWrappingKeys,
   issueShareKeys,
   type ServerRole,
   sharingContext,
   type TwoServerSpec,
   twoServerReportBytes,
-  type WrappingKeys,
   wrapReport,
 } from "@lethe/core/two-server";
+import { deriveNodeWrappingKeys, type NodeWrappingKeys } from "@lethe/server/hpke";
+import { loadRistretto } from "@lethe/server/ristretto";
 import { bytesFrom } from "../randomness/bytes-from.ts";
 
 /** The servers of a simulated fleet, one or two, with their keys. They have no database and no network. */
@@ -45,10 +45,12 @@ export interface SimulatedServers {
 }
 
 const WINDOW = { task: "simulation", window: 0 } as const;
+/** The servers compute as the service does. */
+const group = await loadRistretto();
 
 /** One server that holds the key, for any scheme. */
 export function oneServer(scheme: SchemeName, spec: StatisticSpec, random: Randomness): SimulatedServers {
-  const { device, server } = createStatistic(scheme, spec);
+  const { device, server } = createStatistic(scheme, spec, group);
   const master = secret(bytesFrom(random, 32));
   const keyOf = (id: Uint8Array): DeviceKeyContext => ({ ...WINDOW, device: id, role: "tally", index: 0 });
   let sums: number[] | undefined;
@@ -75,13 +77,12 @@ export async function twoServers(spec: TwoServerSpec, random: Randomness): Promi
   const statistic = createTwoServerStatistic(spec);
   const device = statistic.device(sharingContext(WINDOW));
   const verifyKey = bytesFrom(random, 32);
-  const leader = await createServer("leader");
-  const helper = await createServer("helper");
+  const [leader, helper] = [createServer("leader"), createServer("helper")];
   const servers = { leader, helper };
 
-  async function createServer(role: ServerRole): Promise<SimulatedServer> {
+  function createServer(role: ServerRole): SimulatedServer {
     const master = secret(bytesFrom(random, 32));
-    const wrapping = await deriveWrappingKeys(master, { ...WINDOW, role });
+    const wrapping = deriveNodeWrappingKeys(master, { ...WINDOW, role });
     const aggregator = createAggregator({
       ...WINDOW,
       role,
@@ -90,8 +91,9 @@ export async function twoServers(spec: TwoServerSpec, random: Randomness): Promi
       wrapping,
       verifyKey,
       random,
+      group,
     });
-    return { issueKeys: (id) => issueShareKeys(role, master, WINDOW, id), wrapping, aggregator };
+    return { issueKeys: (id) => issueShareKeys(role, master, WINDOW, id, group), wrapping, aggregator };
   }
 
   const keysOf = (id: Uint8Array): Uint8Array =>
@@ -122,6 +124,6 @@ export async function twoServers(spec: TwoServerSpec, random: Randomness): Promi
 
 interface SimulatedServer {
   issueKeys(device: Uint8Array): Uint8Array;
-  readonly wrapping: WrappingKeys;
+  readonly wrapping: NodeWrappingKeys;
   readonly aggregator: Aggregator;
 }

@@ -1,4 +1,4 @@
-import { type Estimate, normalEstimate } from "@lethe/core/estimate";
+import type { Estimate } from "@lethe/core/estimate";
 import { eventsOf, type Metric, statisticsOf, type Task } from "@lethe/core/message";
 import {
   type Randomness,
@@ -6,17 +6,18 @@ import {
   seededRandomnessForTests,
   withBufferedRandomness,
 } from "@lethe/core/randomness";
-import { entryOf, limitsEvents, type Recorder, type StatisticName, type StreamEvent } from "@lethe/core/statistic";
+import { limitsEvents, type Recorder, type StatisticName, type StreamEvent } from "@lethe/core/statistic";
 import { twoServerLayoutOf } from "@lethe/core/two-server";
 import { addUp } from "../arithmetic/add-up.ts";
 import { bytesFrom } from "../randomness/bytes-from.ts";
+import { expandedRandomness } from "../randomness/expanded-randomness.ts";
 import { drawStream } from "./event-stream.ts";
 import { oneServer, type SimulatedServers, twoServers } from "./servers.ts";
 import { figureLabels, figuresFrom, shapeOf, trueAnswer } from "./true-figures.ts";
 
 /** A fleet that takes part in a task. */
 export interface TaskSimulation {
-  /** If it declares `groups`, devices are in them in turn. */
+  /** If it declares groups, devices are in them in turn. */
   readonly task: Task;
   readonly devices: number;
   /** In each tick each device has each event with this probability. */
@@ -61,7 +62,8 @@ export async function simulateTask(
   { task, devices, rate, seed }: TaskSimulation,
   progress: (share: number) => void = () => {},
 ): Promise<SimulatedTask> {
-  const random = seed === undefined ? randomnessFrom(globalThis.crypto) : seededRandomnessForTests(seed);
+  const random =
+    seed === undefined ? randomnessFrom(globalThis.crypto) : expandedRandomness(seededRandomnessForTests(seed));
   const { ticks, groups = [undefined] } = task;
   const parts = partsOf(task);
   const events = eventsOf(task);
@@ -74,12 +76,12 @@ export async function simulateTask(
     if (await countDevice(tallies[i % tallies.length] as GroupTally, stream, task, random)) valid++;
     progress((i + 1) / devices);
   }
-  const figures = tallies.map((tally) => figuresOf(task, tally));
-  const metrics = task.metrics.flatMap((metric) => {
-    const own = figures.map((found) => found.get(metric.name) as GroupFigures);
-    const perGroup = task.groups ? own : [];
-    return [inTotal(task, metric, own), ...perGroup].map((each) => describe(task, metric, each));
-  });
+  const counted = tallies.map(countOf);
+  const each = task.groups ? counted.map((group) => figuresOf(task, group)) : [];
+  const figures = [figuresOf(task, inTotal(counted)), ...each];
+  const metrics = task.metrics.flatMap((metric) =>
+    figures.map((found) => describe(task, metric, found.get(metric.name) as GroupFigures)),
+  );
   return { task: task.task, devices, ticks, rate, valid, metrics };
 }
 
@@ -171,50 +173,60 @@ function liveThroughWindow(
   return stored as Uint8Array;
 }
 
-/** The figures of one metric in one group, in the order of its labels. */
-interface GroupFigures {
+/** What was counted of some devices: of a group, or of `parts` groups together. */
+interface Counted extends Pick<GroupTally, "devices" | "truth"> {
   readonly group?: string | undefined;
-  readonly devices: number;
+  readonly parts: number;
+  readonly statistics: readonly {
+    readonly metrics: readonly Metric[];
+    readonly estimates: SimulatedServers["estimates"];
+    readonly sums: readonly number[];
+  }[];
+}
+
+function countOf({ group, devices, truth, parts }: GroupTally): Counted {
+  const statistics = parts.map(({ metrics, servers }) => {
+    return { metrics, estimates: servers.estimates, sums: servers.sums() };
+  });
+  return { group, devices, truth, parts: 1, statistics };
+}
+
+/** As releases make it: the sums of all groups, added up. */
+function inTotal(groups: readonly Counted[]): Counted {
+  const [first] = groups as readonly [Counted, ...Counted[]];
+  return {
+    devices: groups.reduce((sum, { devices }) => sum + devices, 0),
+    parts: groups.length,
+    truth: new Map(
+      [...first.truth.keys()].map((name) => [name, addUp(groups.map(({ truth }) => truth.get(name) ?? []))]),
+    ),
+    statistics: first.statistics.map((statistic, i) => {
+      const sums = groups.map(({ statistics }) => statistics[i]?.sums ?? []);
+      return { ...statistic, sums: addUp(sums) };
+    }),
+  };
+}
+
+/** The figures of one metric, in the order of its labels. */
+interface GroupFigures {
+  readonly group: string | undefined;
   readonly truth: readonly number[];
   readonly estimates: readonly Estimate[];
 }
 
-/** The figures of every metric of a group, by its name. */
-function figuresOf(task: Task, { group, devices, parts, truth }: GroupTally): Map<string, GroupFigures> {
+/** The figures of every metric, by its name. */
+function figuresOf(task: Task, { group, devices, parts, truth, statistics }: Counted): Map<string, GroupFigures> {
   return new Map(
-    parts.flatMap(({ metrics, servers }) => {
-      const estimates = servers.estimates.estimate(servers.sums(), devices);
+    statistics.flatMap(({ metrics, estimates: server, sums }) => {
+      const estimates = server.estimate(sums, devices, parts);
       return metrics.map((metric, i) => {
         const shape = shapeOf(task, metric);
         const own = figureLabels(shape).length > 0 ? estimates : estimates.slice(i, i + 1);
         const figures = figuresFrom(shape, truth.get(metric.name) ?? [], devices);
-        return [metric.name, { group, devices, truth: figures, estimates: own }] as const;
+        return [metric.name, { group, truth: figures, estimates: own }] as const;
       });
     }),
   );
-}
-
-/** Groups have different devices, and so independent noise: counts add up, averages weigh by devices. */
-function inTotal(task: Task, metric: Metric, groups: readonly GroupFigures[]): GroupFigures {
-  const [only, ...others] = groups as [GroupFigures, ...GroupFigures[]];
-  if (others.length === 0) return { ...only, group: undefined };
-  const devices = groups.reduce((sum, group) => sum + group.devices, 0);
-  const isAverage = entryOf(metric.statistic).answers.output(shapeOf(task, metric)) === "average";
-  const shareOf = (group: GroupFigures): number => (isAverage ? group.devices / devices : 1);
-  const total = (figure: (group: GroupFigures) => number): number =>
-    groups.reduce((sum, group) => sum + figure(group), 0);
-  return {
-    devices,
-    truth: only.truth.map((_, i) => total((group) => shareOf(group) * (group.truth[i] as number))),
-    estimates: only.estimates.map((_, i) => {
-      const at = (group: GroupFigures): Estimate => group.estimates[i] as Estimate;
-      const variance = total((group) => (shareOf(group) * at(group).standardError) ** 2);
-      return normalEstimate(
-        total((group) => shareOf(group) * at(group).estimate),
-        Math.sqrt(variance),
-      );
-    }),
-  };
 }
 
 function describe(task: Task, metric: Metric, { group, truth, estimates }: GroupFigures): SimulatedMetric {

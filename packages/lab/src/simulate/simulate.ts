@@ -27,6 +27,7 @@ import {
 import type { NoiseSource, TwoServerSpec } from "@lethe/core/two-server";
 import { addUp } from "../arithmetic/add-up.ts";
 import { bytesFrom } from "../randomness/bytes-from.ts";
+import { expandedRandomness } from "../randomness/expanded-randomness.ts";
 import { oneServer, type SimulatedServers, twoServers } from "./servers.ts";
 import { createStopwatch, type Microseconds, type Stopwatch } from "./stopwatch.ts";
 import { figuresFrom, trueAnswer } from "./true-figures.ts";
@@ -92,8 +93,11 @@ export async function simulate(
   options: SimulationOptions,
   progress: (share: number) => void = () => {},
 ): Promise<SimulationResult> {
+  // Expanded, so that devices with a seed are as fast as real ones.
   const random =
-    options.seed === undefined ? randomnessFrom(globalThis.crypto) : seededRandomnessForTests(options.seed);
+    options.seed === undefined
+      ? randomnessFrom(globalThis.crypto)
+      : expandedRandomness(seededRandomnessForTests(options.seed));
   const spec = options.mode === "two-server" ? twoServerSpecOf(options) : specOf(options);
   const servers = "noise" in spec ? await twoServers(spec, random) : oneServer(options.scheme, spec, random);
   const stopwatch = createStopwatch();

@@ -9,7 +9,7 @@ import type { Helper } from "./client.ts";
 
 /** A job's bytes stay far below what a helper accepts. */
 const JOB_BYTES = 2_000_000;
-const LARGEST_JOB = 128;
+const LARGEST_JOB = 512;
 
 /** A report of a job, after the leader has prepared its half. */
 interface Report extends JobEntry, PreparedReport {
@@ -33,8 +33,8 @@ export function countWithHelper(
   const counter: BatchCounter<readonly Report[], "share"> = {
     kind: "share",
     largestBatch: largestJob(sizes),
-    // While one job is at the helper the next is opened here.
-    workers: parts.threads.count + 1,
+    // While one job is at the helper and another in the database, the next is opened here.
+    workers: parts.threads.count + 2,
     open: async (keys, reports) => {
       const sent = reports.map(({ device, group, body }) => ({
         device,

@@ -38,7 +38,18 @@ export function generateKeys(ring: Ring, random: Randomness, hash: Xof): KeyPair
   ring.addProduct(b, aSpectra, sSpectrum, e);
   negateRange(ring.parameters, b, 0, ring.parameters.dimension);
   for (const array of [e, sSpectrum]) array.fill(0);
-  return { publicKey: { seed, b, aSpectra, bSpectra: ring.transform(b) }, secretKey: secret(s) };
+  let bSpectra: LimbSpectra | undefined;
+  const publicKey = {
+    seed,
+    b,
+    aSpectra,
+    // A server issues keys and never encrypts under them.
+    get bSpectra() {
+      bSpectra ??= ring.transform(b);
+      return bSpectra;
+    },
+  };
+  return { publicKey, secretKey: secret(s) };
 }
 
 function drawSecret(ring: Ring, random: Randomness): { seed: Uint8Array; s: SmallPolynomial } {

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { fastRandomness } from "../../../test/fast-randomness.ts";
 import { addCentredBinomial } from "../../randomness/index.ts";
 import { type LatticeCiphertext, openPhase } from "./ciphertext.ts";
-import { noiseVariance } from "./failure-bound.ts";
 import type { LatticePublicKey } from "./keys.ts";
 import { createLattice, type LatticeScheme } from "./lattice.ts";
 import { addElement, coefficient } from "./limbs.ts";
+import { noiseVariance } from "./noise-history.ts";
 import { LATTICE_SETS, type LatticeParameters, modulusBits } from "./parameters.ts";
 import { ringOf } from "./ring.ts";
 

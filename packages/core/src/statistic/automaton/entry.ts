@@ -86,7 +86,7 @@ const WORDS: Words = {
 export const automaton: StatisticEntry<"automaton"> = {
   task: automatonInTasks,
   run: {
-    oneServer: { elgamal: (spec) => automatonStatistic(generalAutomaton(spec, spec), spec, spec) },
+    oneServer: { elgamal: (spec, group) => automatonStatistic(generalAutomaton(spec, spec), spec, spec, group) },
     specOf: (settings, { localEpsilon, sigma }) => {
       const own = settingsIn(settings);
       if (!hasNumbers(own)) return specOf(settings, { localEpsilon });

@@ -66,7 +66,7 @@ export function namedEntry<Name extends NamedStatisticName, Settings extends obj
       }),
     },
     run: {
-      oneServer: { elgamal: (spec) => automatonStatistic(automaton(settingsIn(spec), spec), spec, spec) },
+      oneServer: { elgamal: (spec, group) => automatonStatistic(automaton(settingsIn(spec), spec), spec, spec, group) },
       specOf: ({ mechanism, ...settings }, { localEpsilon }) => {
         const noise: CategoryNoise = { localEpsilon, ...(mechanism && { mechanism }) };
         return { statistic, ...writesIn(settings), ...settingsIn(settings), ...noise } as unknown as Spec;
