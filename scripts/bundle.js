@@ -56,6 +56,7 @@ const whole = await build({ input: { "lethe-all": join(device, "dist", "script-t
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 for (const { fileName, code } of [...split, ...whole]) {
-  // These comments were for the bundler.
-  writeFileSync(join(folder, fileName), withShortNames(code.replaceAll("/* @__PURE__ */ ", "")));
+  // These comments were for the bundler. Behind a word such as `return` they stand for a space.
+  const uncommented = code.replaceAll(/(\w?)\/\* @__PURE__ \*\/ /g, (_, before) => before && `${before} `);
+  writeFileSync(join(folder, fileName), withShortNames(uncommented));
 }

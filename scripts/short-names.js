@@ -6,12 +6,12 @@ const NAMES = `
   dimension known state windows slots generation report seal parameters plaintextBits tick c0Bits zero moments
   c1Bits number uploads safe choice ciphertextBytes isCounting preamble reads saved random failures fold
   layout localEpsilons manifests service rerandomize what kind token reported segment onCounting enrolment isSealed
-  addProduct addSmall addToSlot begins canary encryptions format hidesLeft keysOf largestFactor publicKeyBytes
+  addProduct addToSlot begins canary encryptions format hidesLeft keysOf publicKeyBytes
   quarter toLower transform twiddles hasOld local endsTick blocks spec signed onDropped hide aSpectra
   addEncryptionsOfZero bSpectra bodyOf decodePublicKey flip modulusBits perCiphertext responses signers
   startsWithRadix2 transformSmall trivial begin perform passes roomPerTick retryAfter slot resume enrol upload
   inverse encryptionsAfter limbs log2Failure multipliedBy buckets capacity decoy denominator numerator positions
-  reach sigma2
+  reach sigma2 last manifestHash twoServer rotations
 `
   .trim()
   .split(/\s+/);

@@ -4,8 +4,8 @@
  * `@lethe/core`, and needs only `fetch` and WebCrypto.
  *
  * Start reading with `service.ts`, the requests that anybody may send. `admin.ts` has the requests that take the admin
- * token, `window.ts` finds windows, `find.ts` finds their releases, and `collect.ts` asks two servers and has
- * `assemble.ts` check and add what they publish. All requests pass through `request.ts`.
+ * token, `window.ts` finds windows, `find.ts` finds their releases, `last-windows.ts` finds those of many windows, and
+ * `collect.ts` asks two servers and has `assemble.ts` check and add what they publish. All requests pass through `request.ts`.
  */
 
 export {
@@ -21,6 +21,7 @@ export {
 export { type AssembleOptions, assemble, type ServerPair } from "./assemble.ts";
 export { type CollectOptions, collectRelease, helperHindrance } from "./collect.ts";
 export { type FoundRelease, findRelease, type Pending, type SoughtRelease } from "./find.ts";
+export { collectLastWindows, lastWindows, type UnreleasedWindow } from "./last-windows.ts";
 export { unless } from "./request.ts";
 export {
   fetchManifest,

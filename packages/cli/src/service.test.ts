@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Figure, Release, WindowStatus } from "@lethe/core/message";
+import type { Figure, Release, ReleaseOrWithheld, WindowStatus } from "@lethe/core/message";
+import type { FleetResult } from "@lethe/lab/fleet";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { letheWith, type RunningService, START_TIMEOUT, simulateInTime, startService } from "../test/lethe.ts";
 
@@ -182,6 +183,83 @@ describe("from a task file to a release", () => {
     expect(runJson("results", "editor-health", "--window", window)).toMatchObject({ status: "not-enough", missing: 7 });
   });
 
+  it("a task with groups: devices are in them in turn, and results come per group, in total and compared", BUSY, () => {
+    const groups = ["stable", "beta"];
+    const metrics = TASK.metrics.slice(0, 2).map((metric) => ({ ...metric, localEpsilon: 8 }));
+    writeFileSync(join(folder, "grouped.json"), JSON.stringify({ ...TASK, task: "grouped", groups, metrics }));
+    runJson("task", "create", "grouped.json");
+    const each = "groups stable, beta: each is released on its own, if at least 10 of its devices report\n";
+    expect(run("task", "show", "grouped").stdout).toContain(each);
+    expect(run("task", "snippet", "grouped").stdout).toContain('  group: "stable", // or beta\n');
+    const args = ["simulate", "--server", service.url, "--task", "grouped", "--devices", "21", "--json"];
+    const { status, stdout } = simulateInTime(() => run(...args));
+    expect(status).toBe(0);
+    const simulated = JSON.parse(stdout) as FleetResult;
+    expect(simulated.groups?.map(({ group, devices }) => [group, devices])).toEqual([
+      ["stable", 11],
+      ["beta", 10],
+    ]);
+    const release = runJson<Release>("results", "grouped", "--window", `${simulated.window}`, "--wait");
+    expect(release).toMatchObject({ status: "released", received: 21, devices: 21 });
+    // A bit is another one with probability 1/3,000, a bucket with 1/1,000: never two of them, as good as always.
+    const near = (figures: readonly { readonly estimate: number }[], truth: FleetResult["truth"]): void => {
+      const found = figures.map(({ estimate }) => estimate);
+      for (const [i, value] of found.entries()) {
+        expect(Math.abs(value - (truth[i]?.truth as number))).toBeLessThan(2.5);
+      }
+    };
+    const figuresIn = (found: Release["metrics"]): Figure[] =>
+      found.flatMap((metric): readonly Figure[] => ("buckets" in metric ? metric.buckets : [metric]));
+    near(figuresIn(release.metrics), simulated.truth);
+    for (const [i, group] of release.groups?.entries() ?? []) {
+      if (group.status !== "released") throw new TypeError("not released");
+      near(figuresIn(group.metrics), simulated.groups?.[i]?.truth ?? []);
+    }
+    const text = run("results", "grouped", "--window", `${simulated.window}`).stdout;
+    expect(text).toMatch(/\nall groups that are released: 21 devices\nmetric /);
+    expect(text).toMatch(/\ngroup beta: 10 of 10 enrolled devices reported\nmetric +statistic +estimate /);
+    expect(text).toMatch(/\nbeta minus stable, per device\nmetric +statistic +difference +± s\.e\. +95% interval +p\n/);
+    expect(text).toMatch(/\nexport\.failed +occurrence +-?\d+\.\d\d pp +\d+\.\d\d pp +\[.*\] +[\d.<e -]+\n/);
+    const csv = run("results", "grouped", "--window", `${simulated.window}`, "--csv").stdout.split("\r\n");
+    const rows = csv.slice(1, -1).map((line) => line.split(","));
+    // Five figures in total and per group, five differences.
+    expect(rows).toHaveLength(20);
+    for (const row of rows) expect(row).toHaveLength(csv[0]?.split(",").length as number);
+  });
+
+  it("results --last draws figures over the last windows, and prints all of them as JSON and CSV", () => {
+    const { task, windows } = runJson<{ task: string; windows: ReleaseOrWithheld[] }>(
+      ...["results", "editor-health", "--last", "200"],
+    );
+    expect(task).toBe("editor-health");
+    const [first, last] = [windows[0]?.window ?? 0, windows.at(-1)?.window ?? 0];
+    expect(windows.map(({ window }) => window)).toEqual(Array.from({ length: last - first + 1 }, (_, i) => first + i));
+    const released = windows.filter(({ status }) => status === "released");
+    const short = windows.filter((window) => window.status === "not-enough" && window.received === 3);
+    expect(released.length).toBeGreaterThanOrEqual(1);
+    expect(short.length).toBeGreaterThanOrEqual(1);
+    const [{ window }] = released as [Release];
+    expect(released[0]).toEqual(runJson("results", "editor-health", "--window", `${window}`));
+
+    const text = run("results", "editor-health", "--last", "200").stdout;
+    expect(text).toMatch(/^editor-health, windows \d+ to \d+: .* UTC\n\d+ released, \d+ with too few devices/);
+    for (const title of ["export.failed (occurrence)", "export.clicks 2–4 (histogram)", "tabs.opened (mean)"]) {
+      expect(text).toContain(`\n\n${title}\n`);
+    }
+    expect(text).toMatch(new RegExp(`\n${window} \\d\\d-\\d\\d \\d\\d:\\d\\d │.*●`));
+    expect(text).toMatch(new RegExp(`\n${short[0]?.window} .* │ too few devices: 7 more needed\n`));
+
+    const [header = "", ...rows] = run("results", "editor-health", "--last", "200", "--csv").stdout.split("\r\n");
+    const at = header.split(",").indexOf("estimate");
+    const estimates = rows.filter((row) => row.split(",")[2] === `${window}`).map((row) => row.split(",")[at]);
+    expect(estimates.length).toBe(6);
+    const empty = rows.filter((row) => row.endsWith(",not-enough"));
+    expect(empty.length).toBeGreaterThanOrEqual(1);
+    for (const row of empty) expect(row.split(",")[at]).toBe("");
+    // Windows of ten seconds go on ending.
+    expect(runJson<{ windows: unknown[] }>("results", "editor-health", "--last", "1").windows.length).toBe(1);
+  });
+
   it("results --wait without a window waits for the next one to end", () => {
     const before = Math.floor(Date.now() / 1000);
     const { at } = runJson<Release>("results", "editor-health", "--wait");
@@ -313,6 +391,12 @@ describe("what the user can mend ends with one line and exit code 2", () => {
       ["there is no task nosuch", "simulate", "--server", service.url, "--task", "nosuch"],
       ["task is not of the right form", "results", "../etc"],
       ["--csv and --json exclude each other", "results", "editor-health", "--csv", "--json"],
+      ["--last and --window exclude each other", "results", "editor-health", "--last", "3", "--window", "9"],
+      [
+        "--last and --wait exclude each other: it prints windows that are finished",
+        ...["results", "editor-health", "--last", "3", "--wait"],
+      ],
+      ["there is no task nosuch", "results", "nosuch", "--last", "3"],
       ["missing.json: there is no such file", "task", "create", "missing.json"],
     ] as const) {
       expect({ args, ...run(...args) }).toEqual({ args, status: 2, stdout: "", stderr: `error: ${message}\n` });
@@ -388,7 +472,14 @@ describe("what the user can mend ends with one line and exit code 2", () => {
         "--seed",
         "1",
       ],
-      ["option '--task' is for --server only", "simulate", "--statistic", "mean", "--task", "t"],
+      [
+        "option '--statistic' cannot be used with --task: the task file sets it",
+        "simulate",
+        "--statistic",
+        "mean",
+        "--task",
+        "t",
+      ],
     ] as const) {
       expect({ args, ...letheWith({}, ...args) }).toEqual({
         args,

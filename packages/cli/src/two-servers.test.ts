@@ -316,6 +316,19 @@ describe("lethe collect", () => {
     ]);
   });
 
+  it("--last draws the figures of both servers together over the last windows", () => {
+    const { windows } = JSON.parse(collect("--last", "100", "--json", ...pinned()).stdout) as {
+      windows: { window: number; status: string }[];
+    };
+    const one = windows.find((each) => each.window === window);
+    expect(one).toEqual(JSON.parse(collect("--window", `${window}`, "--json", ...pinned()).stdout));
+    const { stdout, stderr } = collect("--last", "100");
+    expect(stderr.split("\n").length).toBe(3);
+    expect(stdout).toMatch(/^shared, windows \d+ to \d+: .* UTC\n\d+ released/);
+    expect(stdout).toMatch(/\n\naverage \(mean\)\n/);
+    expect(stdout).toMatch(new RegExp(`\n${window} .* │.*●`));
+  });
+
   it("prices a release at what the operator vouches for, however many reports both servers counted", async () => {
     const servers = {
       leader: urlOf("leader"),

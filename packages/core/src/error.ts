@@ -12,6 +12,7 @@
  * - `bad-role`: a process of a service that is asked for what its role does not do, or lacks what it needs.
  * - `bad-state`: what a device stored cannot be used; it starts again without it.
  * - `bad-store`: where a device keeps its record cannot be read or written; the message says what to do.
+ * - `budget-spent`: a device did not send a report, because it would have spent more than its budget.
  * - `clocks-apart`: the clocks of leader and helper differ, or a server's own clock is in doubt.
  * - `events-dropped`: a device did not count events, or will not: there was no room, no write left, or no window yet.
  * - `service-failed`, `unavailable`: a service answers with an error of its own (5xx), or that it cannot serve now (503).
@@ -34,6 +35,7 @@ export type LetheErrorCode =
   | "bad-state"
   | "bad-store"
   | "bad-task"
+  | "budget-spent"
   | "clocks-apart"
   | "events-dropped"
   | "no-keys-left"

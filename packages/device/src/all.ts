@@ -1,4 +1,6 @@
 import { provideEveryPart } from "@lethe/core/device/all";
+import { charge } from "./budget/budget.ts";
+import { budgetPart } from "./budget/load.ts";
 import { openLethe as openOnDemand } from "./index.ts";
 
 /**
@@ -11,5 +13,6 @@ export * from "./index.ts";
 /** `openLethe` of `@lethe/device`, but it never loads anything on demand. */
 export const openLethe: typeof openOnDemand = (options) => {
   provideEveryPart();
+  budgetPart.load = async () => charge;
   return openOnDemand(options);
 };

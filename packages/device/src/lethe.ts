@@ -1,5 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { decodeOperatorKey, encodeBase64url, type LetheError, randomnessFrom, xof } from "@lethe/core/device";
+import {
+  type Budget,
+  decodeOperatorKey,
+  encodeBase64url,
+  type LetheError,
+  randomnessFrom,
+  xof,
+} from "@lethe/core/device";
 import { createSessions } from "./sessions.ts";
 import { indexedDbStore } from "./store/indexed-db.ts";
 import { memoryStore } from "./store/memory.ts";
@@ -16,11 +23,22 @@ export interface LetheOptions {
   readonly operatorKey: string;
   /** The helper's, `ed25519:…`, exactly if the task has two servers. `server` and `operatorKey` are the leader's. */
   readonly helperKey?: string;
+  /**
+   * Which of the task's groups this device is in; a task without groups needs none. The service sees it, and it holds
+   * from the next enrolment on, for a whole window.
+   */
+  readonly group?: string;
   /** Default: IndexedDB in a browser, memory elsewhere. For Node see `@lethe/device/node`. */
   readonly store?: Store;
   /** Unix time in milliseconds. */
   readonly clock?: () => number;
   readonly fetch?: typeof fetch;
+  /**
+   * What the device may spend at most in any period of so many days, at a total δ of 10⁻⁶, over all tasks that keep
+   * their budgets in one place. If the task has a budget as well, both hold. A report that would spend more is not
+   * sent: the problem is `budget-spent`.
+   */
+  readonly budget?: Budget;
   /** Whether the person in front of the device agrees. Default: true. */
   readonly consent?: boolean;
   /**
@@ -56,10 +74,11 @@ export interface Lethe<Name extends string = string> extends AsyncDisposable {
  */
 export async function openLethe<Name extends string = string>(options: LetheOptions): Promise<Lethe<Name>> {
   checkOptions(options);
-  const { server, task, operatorKey, helperKey } = options;
+  const { server, task, operatorKey, helperKey, budget } = options;
   decodeOperatorKey(operatorKey, "operatorKey");
   if (helperKey !== undefined) decodeOperatorKey(helperKey, "helperKey");
   if (!/^https?:\/\//.test(server)) throw new TypeError("server is an http or https address");
+  if (budget && !(budget.epsilon > 0 && budget.days > 0)) throw new TypeError("the option budget is { epsilon, days }");
   const store = options.store ?? defaultStore(`${server} ${task}`);
   const onDropped = (error: LetheError): void => {
     try {
@@ -96,10 +115,12 @@ const OPTIONS: Readonly<Record<string, string>> = {
   task: "string",
   operatorKey: "string",
   helperKey: "string",
+  group: "string",
   store: "object",
   clock: "function",
   fetch: "function",
   consent: "boolean",
+  budget: "object",
   onProblem: "function",
 } satisfies Record<keyof LetheOptions, string>;
 

@@ -100,6 +100,6 @@ function useOpened(options: LetheOptions | undefined, setOpened: (lethe: Lethe |
 }
 
 /** What makes it another Lethe; callbacks and the like may differ in every render. */
-function identityOf({ server, task, operatorKey, helperKey }: LetheOptions): string {
-  return JSON.stringify([server, task, operatorKey, helperKey]);
+function identityOf({ server, task, operatorKey, helperKey, group }: LetheOptions): string {
+  return JSON.stringify([server, task, operatorKey, helperKey, group]);
 }

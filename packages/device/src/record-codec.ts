@@ -19,10 +19,11 @@ export interface StoredWindow {
   readonly token: string;
   /** Number of the tick in which the last write was made; -1 before the first. */
   readonly tick: number;
+  /** From when it is sealed on, random bytes that name the report on this device alone; empty if an older SDK sealed. */
   readonly publicKeys: Uint8Array;
-  /** Empty before the first write. */
+  /** Empty before the first write, and from when it is sealed on. */
   readonly state: Uint8Array;
-  /** Empty until it is sealed; then keys and state are. */
+  /** Empty until it is sealed. */
   readonly report: Uint8Array;
 }
 

@@ -47,6 +47,8 @@ export interface Service {
 export interface ServiceOptions extends TrustedKeys {
   readonly server: string;
   readonly task: string;
+  /** Of the task's groups, the one that the device enrols in. */
+  readonly group?: string;
   readonly fetch: typeof fetch;
   /** Unix time in milliseconds. */
   readonly clock: () => number;
@@ -61,7 +63,7 @@ const LEAST_APART_S = 60;
 
 /** Asks the service over HTTP: one request at a time, without credentials, cache or redirects. */
 export function createService(options: ServiceOptions): Service {
-  const { server, task, fetch: ask, clock, signal, operatorKey, helperKey } = options;
+  const { server, task, group, fetch: ask, clock, signal, operatorKey, helperKey } = options;
   const base = `${server.replace(/\/+$/, "")}/v1/tasks/${task}`;
 
   /** The text of a good answer; else throws what the service says, or that it says nothing. */
@@ -111,7 +113,11 @@ export function createService(options: ServiceOptions): Service {
       return checked;
     },
     enrol: async ({ hash, signers, keysOf }, window) => {
-      const enrolment = readEnrolment(await request(`/windows/${window}/devices`, { method: "POST" }), signers);
+      const stated = group && { headers: { "content-type": "application/json" }, body: JSON.stringify({ group }) };
+      const enrolment = readEnrolment(
+        await request(`/windows/${window}/devices`, { method: "POST", ...(stated as object) }),
+        signers,
+      );
       for (const keys of enrolment.keys) {
         const signed = publicKeysSigningBytes({ manifestHash: hash, window, ...enrolment, ...keys });
         await requireSignature(keys.key, keys.signature, signed, `the ${keys.role}'s keys are`);

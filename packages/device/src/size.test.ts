@@ -34,9 +34,10 @@ it("everything that a two-server task loads is at most 40 kB", () => {
   requireBytes("two-server.js", MOST_BYTES_FOR_TWO_SERVERS);
 });
 
-it("rotations, ElGamal and what two servers need are loaded only on demand", () => {
+it("rotations, ElGamal, budgets and what two servers need are loaded only on demand", () => {
   expect(loaded("lethe.js")).toEqual(new Set(["lethe.js"]));
   expect(loaded("rotations.js")).toEqual(new Set(["rotations.js", "counting.js", "lethe.js"]));
+  expect(loaded("budget.js")).toEqual(new Set(["budget.js", "lethe.js"]));
   expect(loaded("elgamal.js")).toEqual(new Set(["elgamal.js", "curve.js", "counting.js", "lethe.js"]));
   const filesWith = (mark: RegExp) => readdirSync(folder).filter((file) => mark.test(codeOf(file)));
   expect(filesWith(/edwards/)).toEqual(["curve.js", "lethe-all.js"]);

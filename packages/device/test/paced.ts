@@ -57,6 +57,7 @@ export function createPace(): Pace {
           return inOrder(how.durable ? "durable save" : "save", () => inner.save(copy, how));
         },
         wipe: () => inner.wipe(),
+        budget: (change, signal) => paced("budget", async () => inner.budget?.(change, signal)),
       };
     },
     fetch: (inner) => async (input, init) => {

@@ -32,6 +32,8 @@ export interface Device {
   readonly id: Uint8Array;
   readonly token: string;
   readonly publicKeys: Uint8Array;
+  /** If the task has groups. */
+  readonly group?: string | undefined;
 }
 
 interface Reachable {
@@ -61,15 +63,25 @@ export function askToEnrol(
   return fetch(`${service.url}/v1/tasks/${task}/windows/${window}/devices`, { method: "POST", ...init });
 }
 
-/** Enrols a device, however long its keys take, and checks that they are the operator's. */
+/** The part of a request that states a device's group. */
+export function inGroup(group: unknown): RequestInit {
+  return { headers: { "content-type": "application/json" }, body: JSON.stringify({ group }) };
+}
+
+/**
+ * Enrols a device, however long its keys take, and checks that they are the operator's. If the task has groups, it is
+ * in the first unless another is given.
+ */
 export async function enrol(
   service: Reachable,
   task: KnownTask,
   window: number,
   init: RequestInit = {},
+  group: string | undefined = task.manifest.groups?.[0],
 ): Promise<Device> {
   const response = await eventually(async () => {
-    const answer = await askToEnrol(service, task.name, window, init);
+    const request = group === undefined ? init : { ...init, ...inGroup(group) };
+    const answer = await askToEnrol(service, task.name, window, request);
     return answer.status === 503 ? undefined : answer;
   });
   const text = await response.text();
@@ -81,7 +93,7 @@ export async function enrol(
   const { role, publicKeys, signature } = key;
   const bound = publicKeysSigningBytes({ manifestHash: hash, window, device: id, role, publicKeys });
   expect(isSigned(service.operatorKey, bound, signature)).toBe(true);
-  return { task, window, id, token, publicKeys };
+  return { task, window, id, token, publicKeys, group };
 }
 
 export function enrolMany(service: Reachable, task: KnownTask, window: number, devices: number): Promise<Device[]> {

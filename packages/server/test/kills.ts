@@ -9,6 +9,7 @@ import { copyEmptyDatabase, unownedFolder } from "./folder.ts";
 import {
   countedOf,
   makeReport,
+  type Recounted,
   releaseOf,
   requireCountedOnce,
   requireErased,
@@ -129,7 +130,7 @@ async function countedAndRecounted(
   task: KnownTask,
   window: number,
   sent: readonly Sent[],
-): Promise<number[]> {
+): Promise<Recounted[]> {
   for (let running = service; ; running = await start()) {
     await sleep(1000);
     expect(await running.end()).toBe(0);

@@ -2,17 +2,9 @@ import { createHash, randomBytes, sign } from "node:crypto";
 import { secret } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
 import { encodeManifest, encodeSignedManifest, type Task, windowAt } from "@lethe/core/message";
-import {
-  decodeTwoServerReport,
-  deriveWrappingKeys,
-  halfBytes,
-  type PreparedHalf,
-  prepareReport,
-  verifierBytes,
-  WRAPPING_BYTES,
-} from "@lethe/core/two-server";
+import { decodeTwoServerReport, deriveWrappingKeys, type PreparedHalf, prepareReport } from "@lethe/core/two-server";
 import { expect } from "vitest";
-import { digestOf, type JobEntry } from "../dist/between/messages.js";
+import { digestOf, groupByteOf, type JobEntry, jobSizesOf } from "../dist/between/messages.js";
 import { createHelperClient, type Helper, type HelperWindow } from "../dist/leader/client.js";
 import { reportLayoutOf, type TwoServerTask } from "../dist/storage/tasks.js";
 import { openKeyFile } from "../dist/tally/key-file.js";
@@ -30,11 +22,12 @@ export interface OwnLeader {
   helperWindow(): HelperWindow;
   /** A device with both servers' keys. */
   enrol(): Promise<SharedDevice>;
-  /** A device's report as an honest leader would pass it on. */
+  /** A device's report as an honest leader would pass it on; in this group, if the task has groups. */
   entry(
     device: SharedDevice,
     events?: readonly string[],
     report?: Uint8Array,
+    group?: number,
   ): Promise<JobEntry & { leader: PreparedHalf }>;
   ask(...entries: readonly JobEntry[]): Promise<Uint8Array[]>;
   /** What the helper answers about a report of which it can open nothing. */
@@ -79,7 +72,7 @@ export async function leadAlone(
     windowSecret: windowSecret.slice(),
   });
   const statistics = task.layout.map(({ statistic }) => statistic);
-  const sizes = { half: halfBytes(task.layout, "helper") + WRAPPING_BYTES, verifier: verifierBytes(statistics) };
+  const sizes = jobSizesOf(version);
   const verifyKey = client.verifyKey(wanted.task, window);
   let helperCommitment: Uint8Array | null = null;
   const helperWindow = (): HelperWindow => ({ number: window, helperCommitment });
@@ -97,14 +90,15 @@ export async function leadAlone(
       const theirs = issued.keys[0]?.publicKeys as Uint8Array;
       return { id: own.device, token: "", keys: { leader: own.publicKeys, helper: theirs } };
     },
-    entry: async (device, events = [], id) => {
+    entry: async (device, events = [], id, group = 0) => {
       const body = await sharedReport(task, window, device, events, id);
       const { reportId: report, leader, helper: half } = decodeTwoServerReport(task.layout, task.hash, body);
       const [prepared] = await prepareShares(keys(), "leader", verifyKey, [
         { device: device.id, report, half: leader },
       ]);
       if (!prepared) throw new TypeError("nothing was prepared");
-      return { device: device.id, report, half, leaderVerifier: prepared.verifier, leader: prepared };
+      const groupByte = groupByteOf(version, group);
+      return { device: device.id, groupByte, report, half, leaderVerifier: prepared.verifier, leader: prepared };
     },
     ask: (...entries) => client.verify(version, helperWindow(), entries, sizes),
     nothingFoundIn: async ({ device, report }) => {
@@ -116,7 +110,7 @@ export async function leadAlone(
     },
     finish: (...counted) => {
       const ordered = counted.toSorted((a, b) => Buffer.compare(a.device, b.device));
-      const reports = new Uint8Array(hashOf(ordered.map(({ device, report, half }) => digestOf(device, report, half))));
+      const reports = new Uint8Array(hashOf(ordered.map(digestOf)));
       return client.finish(version, helperWindow(), { received: counted.length, reports });
     },
   };

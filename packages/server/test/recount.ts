@@ -8,7 +8,7 @@ import { type Device, enrol, type KnownTask, reportOf } from "./device.ts";
 import { eventually } from "./eventually.ts";
 import { readKeyFile, windowsIn } from "./key-file.ts";
 
-/** A window of a year, so that nothing happens by the clock. */
+/** A window of a year, so that nothing happens by the clock; with groups, so that every report has its place. */
 export const YEAR_TASK: Task = {
   version: 1,
   task: "kills",
@@ -19,6 +19,7 @@ export const YEAR_TASK: Task = {
   mode: "one-server",
   scheme: "lattice",
   minimumDevices: 1,
+  groups: ["north", "south"],
   metrics: [
     { name: "first", statistic: "occurrence", localEpsilon: 1 },
     { name: "second", statistic: "occurrence", localEpsilon: 1 },
@@ -38,14 +39,15 @@ export function runningWindow({ ticks, tickSeconds }: Task): number {
   return Math.floor(Date.now() / 1000 / (ticks * tickSeconds));
 }
 
-/** Enrols a device, to which some metrics happened. */
+/** Enrols a device of one of the groups, to which some metrics happened. */
 export async function makeReport(
   service: { readonly url: string; readonly operatorKey: string },
   task: KnownTask,
   window: number,
   seeded: Randomness,
 ): Promise<Sent> {
-  const device = await enrol(service, task, window);
+  const { groups } = task.manifest;
+  const device = await enrol(service, task, window, {}, groups?.[uniformBelow(seeded, groups.length)]);
   const happened = task.manifest.metrics.map(({ name }) => name).filter(() => uniformBelow(seeded, 2) === 1);
   return { device, report: reportOf(device, ...happened), acknowledged: false };
 }
@@ -54,19 +56,30 @@ export async function countedOf(database: Queryable, task: KnownTask, window: nu
   return (await storedTally(database, task, window)).counted;
 }
 
-/** What is stored is what was sent, each report once, and the tally is made from it: the sums. */
+/** What the reports of a group, or all if there are no groups, add up to. */
+export interface Recounted {
+  readonly received: number;
+  readonly sums: readonly number[];
+}
+
+/**
+ * What is stored is what was sent, each report once, and the tally is made from it, each report in the group that its
+ * device stated: the sums.
+ */
 export async function requireCountedOnce(
   database: Queryable,
   keyFile: string,
   task: KnownTask,
   window: number,
   sent: readonly Sent[],
-): Promise<number[]> {
+): Promise<Recounted[]> {
   const master = secretIn(keyFile, task, window);
   const recounted = await recount(database, master, task, window, sent);
   const { counted, sealed } = await storedTally(database, task, window);
   expect(counted).toBe(sent.length);
-  expect(openTally(master, sealed, "sums").sums).toEqual([recounted]);
+  const tally = openTally(master, sealed, "sums");
+  expect(tally.sums).toEqual(recounted.map(({ sums }) => sums));
+  expect(tally.received).toEqual(recounted.map(({ received }) => received));
   expect(await rowsOf(database, "uncounted", task.name, window)).toBe(0);
   return recounted;
 }
@@ -84,14 +97,14 @@ async function storedTally(
   return tally;
 }
 
-/** Opens what is stored, report by report, without any part of the service. */
+/** Opens what is stored, report by report, without any part of the service: the sums of each group. */
 async function recount(
   database: Queryable,
   master: Secret<Uint8Array>,
   task: KnownTask,
   window: number,
   sent: readonly Sent[],
-): Promise<number[]> {
+): Promise<Recounted[]> {
   const rows = await database.query<{ device: Uint8Array; body: Uint8Array }>(
     "SELECT device, body FROM reports JOIN windows ON window_id = id WHERE name = $1 AND number = $2",
     [task.name, window],
@@ -100,7 +113,7 @@ async function recount(
   expect(rows).toHaveLength(sent.length);
   for (const { device, report } of sent) expect(stored.get(encodeBase64url(device.id))).toEqual(report);
   const [counts] = await database.query<{ received: number; enrolled: number; tokens: number }>(
-    `SELECT received, enrolled, (SELECT count(*) FROM devices WHERE window_id = id AND token_hash IS NOT NULL) AS tokens
+    `SELECT received, enrolled, (SELECT count(*) FROM devices WHERE window_id = id) AS tokens
      FROM windows WHERE name = $1 AND number = $2`,
     [task.name, window],
   );
@@ -109,14 +122,21 @@ async function recount(
 
   const [part] = task.layout;
   if (!part) throw new TypeError("there is nothing to open");
-  const sums = part.metrics.map(() => 0);
+  const groupOf = new Map(sent.map(({ device }) => [encodeBase64url(device.id), device.group]));
+  const groups: readonly (string | undefined)[] = task.manifest.groups ?? [undefined];
+  const answers = groups.map(() => [] as (readonly number[])[]);
   for (const { device, body } of rows) {
     const context = keyContextOf(part, { task: task.name, window, device, role: "tally" });
     const opened = part.server.open(master, context, body.subarray(body.length - part.device.bytes.report), random);
     expect(opened.valid).toBe(true);
-    for (const [i, answer] of opened.answers.entries()) sums[i] = (sums[i] ?? 0) + answer;
+    answers[groups.indexOf(groupOf.get(encodeBase64url(device)))]?.push(opened.answers);
   }
-  return sums;
+  return answers.map((each) => ({ received: each.length, sums: addedUp(each) }));
+}
+
+function addedUp(lists: readonly (readonly number[])[]): number[] {
+  const [first = []] = lists;
+  return first.map((_, i) => lists.reduce((sum, list) => sum + (list[i] as number), 0));
 }
 
 function secretIn(path: string, task: KnownTask, window: number): Secret<Uint8Array> {
@@ -131,12 +151,25 @@ export function releaseOf(service: { readonly url: string }, task: KnownTask, wi
   });
 }
 
-/** Checks that a release was made from these sums, and from this number of reports. */
-export function requireReleased(release: Release, task: KnownTask, sums: readonly number[], reports: number): void {
-  const [part] = task.layout;
-  const estimates = part?.server.estimate(sums, reports).map(({ estimate }) => estimate);
-  expect(release.metrics.map((metric) => ("buckets" in metric ? [] : metric.estimate))).toEqual(estimates);
+/** Checks that a release was made from these sums, and from this number of reports; each group of it too. */
+export function requireReleased(
+  release: Release,
+  task: KnownTask,
+  recounted: readonly Recounted[],
+  reports: number,
+): void {
+  const requireFigures = (metrics: Release["metrics"], { sums, received }: Recounted): void => {
+    const estimates = task.layout[0]?.server.estimate(sums, received).map(({ estimate }) => estimate);
+    expect(metrics.map((metric) => ("buckets" in metric ? [] : metric.estimate))).toEqual(estimates);
+  };
+  const all = recounted.filter(({ received }) => received > 0);
+  requireFigures(release.metrics, { received: reports, sums: addedUp(all.map(({ sums }) => sums)) });
   expect(release).toMatchObject({ status: "released", received: reports });
+  for (const [i, group] of release.groups?.entries() ?? []) {
+    expect(group).toMatchObject({ group: task.manifest.groups?.[i], received: recounted[i]?.received });
+    if (group.status === "released") requireFigures(group.metrics, recounted[i] as Recounted);
+  }
+  expect(release.groups?.length).toBe(task.manifest.groups?.length);
 }
 
 /** Nothing that devices sent is left, nor anything that could open it. */
@@ -146,7 +179,7 @@ export async function requireErased(
   task: KnownTask,
   window: number,
 ): Promise<void> {
-  for (const table of ["reports", "uncounted", "devices", "tallies"]) {
+  for (const table of ["reports", "uncounted", "devices", "spare_keys", "tallies"]) {
     expect({ table, rows: await rowsOf(database, table, task.name, window) }).toEqual({ table, rows: 0 });
   }
   expect(windowsIn(keyFile, task.name)).not.toContain(window);
@@ -154,7 +187,7 @@ export async function requireErased(
 
 async function rowsOf(database: Queryable, table: string, task: string, window: number): Promise<number> {
   const [found] = await database.query<{ rows: number }>(
-    `SELECT count(*) AS rows FROM ${table} JOIN windows ON window_id = id WHERE name = $1 AND number = $2`,
+    `SELECT count(*) AS rows FROM ${table} JOIN windows ON window_id = windows.id WHERE name = $1 AND number = $2`,
     [task, window],
   );
   return found?.rows ?? 0;

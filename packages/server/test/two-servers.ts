@@ -32,7 +32,7 @@ import { type Logger, pino } from "pino";
 import { expect } from "vitest";
 import type { ServiceInternals } from "../dist/service.js";
 import { openKeyFile } from "../dist/tally/key-file.js";
-import { askToEnrol, isSigned } from "./device.ts";
+import { askToEnrol, inGroup, isSigned } from "./device.ts";
 import { eventually } from "./eventually.ts";
 import { ADMIN_TOKEN, startTestService, type TestService } from "./service.ts";
 
@@ -201,14 +201,15 @@ export interface SharedDevice {
   readonly keys: Readonly<Record<ServerRole, Uint8Array>>;
 }
 
-/** Enrols at the leader, and checks that both servers' keys are theirs. */
+/** Enrols at the leader, in a group if the task has groups, and checks that both servers' keys are theirs. */
 export async function enrolShared(
   pair: Servers,
   { manifest, hash }: SharedTask,
   window: number,
+  group?: string,
 ): Promise<SharedDevice> {
   const response = await eventually(async () => {
-    const answer = await askToEnrol(pair.leader, manifest.task, window);
+    const answer = await askToEnrol(pair.leader, manifest.task, window, group === undefined ? {} : inGroup(group));
     return answer.status === 503 ? undefined : answer;
   });
   const { device: id, uploadToken: token, keys } = parseEnrolment(await response.text());

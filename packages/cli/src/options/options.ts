@@ -18,6 +18,12 @@ export function serverOption(): Option {
     .argParser(serviceUrl);
 }
 
+/** --last: many windows instead of one. */
+export function lastOption(): Option {
+  const text = "draw every figure over the last n windows, up to the newest finished one, with intervals";
+  return new Option("--last <n>", text).argParser(wholeNumber(1, 1000));
+}
+
 /** --data: where a service without PostgreSQL stores what devices sent. */
 export function dataOption(): Option {
   return new Option("--data <folder>", "the folder of the embedded database, which is used unless DATABASE_URL is set")
@@ -73,6 +79,15 @@ export function positive(text: string): number {
   const value = Number(text);
   if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError("It must be a number above 0.");
   return value;
+}
+
+/** Returns a parser of numbers above 0 that are at most this. */
+export function positiveUpTo(most: number): (text: string) => number {
+  return (text) => {
+    const value = positive(text);
+    if (value > most) throw new InvalidArgumentError(`It must be at most ${most}.`);
+    return value;
+  };
 }
 
 /** Parses a share, from 0 to 1. */

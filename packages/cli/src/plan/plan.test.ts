@@ -42,6 +42,50 @@ function taskFile(task: object, name = "task.json"): string {
   return name;
 }
 
+describe("lethe plan --detect", () => {
+  const fleet = ["--devices", "20000", "--ticks", "12", "--hides", "0"];
+
+  it("finds the ε with which so many devices stand out, for every statistic, with one server and two", () => {
+    for (const [detect, ...args] of [
+      ["50", "--statistic", "occurrence"],
+      ["50", "--statistic", "histogram"],
+      ["0.1", "--statistic", "mean", "--limit", "3"],
+      ["50", "--statistic", "occurrence", "--mode", "two-server", "--noise", "servers"],
+      ["0.01", "--statistic", "mean", "--mode", "two-server", "--limit", "3"],
+    ] as [string, ...string[]][]) {
+      const found = answer(...fleet, "--detect", detect, ...args);
+      expect(found.detect).toBe(Number(detect));
+      expect(found.detectable).toBeLessThanOrEqual(Number(detect));
+      expect(found.detectable).toBeGreaterThan(0.9 * Number(detect));
+      expect(found.epsilon).toBeLessThanOrEqual(found.localEpsilon as number);
+      // The same plan, asked for by its ε.
+      const { detect: _, parameters, ...plan } = found;
+      const again = answer(...fleet, "--local-epsilon", `${found.localEpsilon}`, ...args);
+      expect(again).toMatchObject(plan);
+    }
+  });
+
+  it("says in the table what the ε is for", () => {
+    const { stdout } = plan(...fleet, "--detect", "50", "--statistic", "occurrence");
+    expect(stdout).toMatch(/\nto make visible +50 of 20,000 devices +take ε₀ = 3\.\d+: it is the least that does\n/);
+  });
+
+  it("refuses what cannot be in one line", () => {
+    for (const [message, ...args] of [
+      ["give either --epsilon with --delta, or --local-epsilon, or --detect", "--detect", "5", "--local-epsilon", "1"],
+      ["detect is a number of devices up to all of them, 20000, not 30000", "--detect", "30000"],
+      ["It must be a number above 0.", "--detect", "0"],
+    ] as [string, ...string[]][]) {
+      const { status, stdout, stderr } = plan(...fleet, "--statistic", "occurrence", ...args);
+      expect({ status, stdout, stderr }).toEqual({ status: 2, stdout: "", stderr: expect.stringContaining(message) });
+      expect(stderr.trim().split("\n").length).toBe(1);
+    }
+    const task = plan("--task", taskFile(TASK), "--detect", "5");
+    expect(task.stderr).toContain("option '--detect' cannot be used with --task: the task file sets it");
+    expect(task.status).toBe(2);
+  });
+});
+
 describe("lethe plan", () => {
   it("answers in JSON with the fields that programs rely on", () => {
     const found = answer(...OCCURRENCE, "--epsilon", "1", "--delta", "1e-6");
@@ -187,6 +231,36 @@ describe("lethe plan", () => {
     expect(words).toContain("tabs.opened: at most 3 events between two writes are counted");
   });
 
+  it("prices a task with groups as one group of it", () => {
+    const occurrence = { ...TASK, metrics: TASK.metrics.slice(0, 1) };
+    const { groups, ...priced } = answer(
+      "--task",
+      taskFile({ ...occurrence, groups: ["stable", "beta"] }, "groups.json"),
+    );
+    expect(groups).toEqual(["stable", "beta"]);
+    expect(priced).toEqual(answer("--task", taskFile(occurrence, "none.json")));
+    expect(plan("--task", "groups.json").stdout).toMatch(
+      /^groups stable, beta: all figures below are those of one group; a group of fewer than 1,000 devices is not released\n/,
+    );
+  });
+
+  it("with a budget, of the task or of the options, says what devices skip and what to change", () => {
+    const budget = { epsilon: 5, days: 30 };
+    const occurrences = { ...TASK, budget, metrics: TASK.metrics.slice(0, 1) };
+    const file = taskFile(occurrences, "budget.json");
+    const { budget: found } = answer("--task", file, "--windows", "52") as unknown as { budget: object };
+    expect(found).toMatchObject({ ...budget, delta: 1e-6, windows: 52, answered: 10, affordablePerPeriod: 5 });
+    expect(found).toMatchObject({ changes: [{ change: "longer-windows", ticks: 1728 }, { change: "server-noise" }] });
+    const { stdout } = plan("--task", file, "--windows", "52");
+    expect(stdout).toContain("answers 5 of 30 in 30 days, 10 of 52 in all");
+    expect(stdout).toContain('longer windows: windows of 6 days ("ticks": 1728, "tickSeconds": 300)');
+    expect(stdout).toContain('noise at the servers: mode two-server, "noise": "servers", "sigma": ');
+    const enough = plan("--task", file, "--budget-epsilon", "30", "--budget-days", "30");
+    expect(enough.stdout).toContain("no window is skipped");
+    const none = taskFile({ ...occurrences, budget: undefined }, "none.json");
+    expect(answer("--task", none)).not.toHaveProperty("budget");
+  });
+
   it("prices a task at the share that it says may be missing, unless told another", () => {
     const occurrence = { ...TASK, metrics: TASK.metrics.slice(0, 1) };
     const file = taskFile({ ...occurrence, missing: 0.2 }, "missing.json");
@@ -230,6 +304,12 @@ describe("lethe plan", () => {
       ["--scheme lattice", "--statistic", "mean", "--devices", "9", ...goal, "--events-per-tick", "2"],
       ["--hides", "--task", taskFile(TASK), "--hides", "2"],
       ["--events-per-tick", "--task", taskFile(TASK), "--events-per-tick", "2"],
+      ["--budget-epsilon", ...OCCURRENCE, ...goal, "--budget-epsilon", "2"],
+      ["--budget-days", "--task", taskFile(TASK), "--budget-epsilon", "2"],
+      ["--budget-days", "--task", taskFile(TASK), "--budget-epsilon", "2", "--budget-days", "0"],
+      ["--budget-epsilon", "--task", taskFile(TASK), "--budget-days", "2"],
+      ["budget.days", "--task", taskFile({ ...TASK, budget: { epsilon: 1, days: 0 } }, "wrong-budget.json")],
+      ["budget.epsilon", "--task", taskFile({ ...TASK, budget: { epsilon: "1", days: 1 } }, "wrong-epsilon.json")],
       ["--windows", ...OCCURRENCE, ...goal, "--windows", "2"],
       ["sigma", "--statistic", "mean", "--devices", "1", "--epsilon", "1e-6", "--delta", "1e-6"],
       ["--local-epsilon", "--task", taskFile(TASK), ...goal],

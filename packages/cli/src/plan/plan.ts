@@ -1,15 +1,17 @@
 /**
  * The command `lethe plan`: which guarantees hold and how large errors will be. `question.ts` reads the options,
- * `metric.ts` computes the plan of one metric, and `print-metric.ts` and `print-task.ts` write plans as text. Core
+ * `metric.ts` computes the plan of one metric, and `print-metric.ts`, `print-task.ts` and `print-budget.ts` write plans as
+ * text. Core
  * plans, the lab measures.
  */
 import { accessSync, constants, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { planTask } from "@lethe/core/plan";
+import type { Task } from "@lethe/core/message";
+import { type Budget, MOST_BUDGET_DAYS, MOST_BUDGET_EPSILON, planBudget, planTask } from "@lethe/core/plan";
 import { DEFAULT_HIDES } from "@lethe/core/statistic";
 import { renderSvg, renderTerminal } from "@lethe/lab/plot";
 import type { Command } from "commander";
-import { edges, positive, probability, shareBelowOne, wholeNumber } from "../options/options.ts";
+import { edges, positive, positiveUpTo, probability, shareBelowOne, wholeNumber } from "../options/options.ts";
 import {
   eventsPerTickOption,
   hidesOption,
@@ -22,6 +24,7 @@ import {
 import { readTask } from "../options/task-file.ts";
 import { createProgress } from "../print/progress.ts";
 import { answerMetric } from "./metric.ts";
+import { describeBudget } from "./print-budget.ts";
 import { describeMetric } from "./print-metric.ts";
 import { describeTask, withRoom } from "./print-task.ts";
 import { DEFAULT_DELTA, type PlannedMetric, type PlanOptions, questionFrom } from "./question.ts";
@@ -39,12 +42,9 @@ export function addPlan(program: Command): void {
       "the aggregate guarantee to plan for: the release is (ε, δ)-private for each device",
       positive,
     )
-    .option(
-      "--delta <d>",
-      "the δ of the aggregate guarantee (default: 1e-6 with --local-epsilon or --task)",
-      probability,
-    )
+    .option("--delta <d>", "the δ of the aggregate guarantee (default: 1e-6, unless --epsilon is given)", probability)
     .option("--local-epsilon <e0>", "the local guarantee to plan for: each device's answer is ε₀-private", positive)
+    .option("--detect <count>", "find the least ε with which this many devices, or this mean, stand out", positive)
     .option("--edges <list>", "histogram: where each bucket begins", edges, [0, 1, 2, 5])
     .addOption(mechanismOption())
     .option("--limit <k>", "mean: larger counts are cut to this limit", wholeNumber(1, 100_000), 10)
@@ -60,6 +60,16 @@ export function addPlan(program: Command): void {
     .addOption(noiseOption())
     .addOption(schemeOption("one server (default: lattice for an occurrence, else elgamal)"))
     .option("--windows <w>", "with --task: the number of windows to add up", wholeNumber(1, 100_000), 1)
+    .option(
+      "--budget-epsilon <e>",
+      "with --task and --budget-days: what a device may spend at most (default: the task's budget)",
+      positiveUpTo(MOST_BUDGET_EPSILON),
+    )
+    .option(
+      "--budget-days <n>",
+      "with --task and --budget-epsilon: in any period of so many days",
+      positiveUpTo(MOST_BUDGET_DAYS),
+    )
     .option("--plot [file]", "draw the error by the number of devices; with a file name, write it as SVG")
     .option("--json", "print JSON only")
     .action(async (options: PlanOptions, command: Command) => {
@@ -69,7 +79,7 @@ export function addPlan(program: Command): void {
 }
 
 async function runMetricPlan(question: PlannedMetric, options: PlanOptions): Promise<void> {
-  const { mode, plot, json } = options;
+  const { mode, plot, json, detect } = options;
   if (typeof plot === "string") requireWritable(plot);
   const answered = await answerMetric(question, options);
   const { plan, parameters, picture } = answered;
@@ -78,11 +88,21 @@ async function runMetricPlan(question: PlannedMetric, options: PlanOptions): Pro
     const { statistic, devices, ticks, hides, eventsPerTick = null } = question;
     const servers = mode === "two-server" ? { mode } : {};
     const room = { ticks, hides, writes: ticks + hides, eventsPerTick };
-    const answer = { statistic, ...servers, devices, ...room, ...plan, sigma: plan.sigma ?? null, parameters };
+    const asked = detect === undefined ? {} : { detect };
+    const answer = {
+      statistic,
+      ...servers,
+      devices,
+      ...asked,
+      ...room,
+      ...plan,
+      sigma: plan.sigma ?? null,
+      parameters,
+    };
     console.log(JSON.stringify(picture ? { ...answer, errorByDevices: picture.lines } : answer));
     return;
   }
-  console.log(describeMetric(question, answered));
+  console.log(describeMetric(question, answered, detect));
   if (picture) console.log(`\n${renderTerminal(picture, Math.min(process.stdout.columns ?? 78, 100))}`);
   if (typeof plot === "string") console.log(`\nwritten to ${plot}`);
 }
@@ -105,6 +125,7 @@ const SAID_BY_TASK = [
   "statistic",
   "epsilon",
   "localEpsilon",
+  "detect",
   "edges",
   "mechanism",
   "limit",
@@ -134,7 +155,22 @@ function runTaskPlan(file: string, options: PlanOptions, command: Command): void
   }
   const progress = task.metrics.length > FEW_METRICS ? createProgress(`${task.metrics.length} metrics`) : undefined;
   const plan = planTask({ task, devices, ...(missing !== undefined && { missing }), delta, windows }, progress);
-  console.log(json ? JSON.stringify(withRoom(plan, task)) : describeTask(plan, task));
+  const budget = budgetFrom(options, task, command);
+  const budgetPlan = budget && planBudget({ task, budget, windows, devices });
+  if (json) console.log(JSON.stringify({ ...withRoom(plan, task), ...(budgetPlan && { budget: budgetPlan }) }));
+  else console.log([describeTask(plan, task), ...(budgetPlan ? ["", describeBudget(budgetPlan)] : [])].join("\n"));
+}
+
+/** That of the options, else the task's, if there is any. */
+function budgetFrom(
+  { budgetEpsilon: epsilon, budgetDays: days }: PlanOptions,
+  task: Task,
+  command: Command,
+): Budget | undefined {
+  if (epsilon !== undefined && days !== undefined) return { epsilon, days };
+  if (epsilon !== undefined) return command.error("error: --budget-days is missing: --budget-epsilon needs it");
+  if (days !== undefined) return command.error("error: --budget-epsilon is missing: --budget-days needs it");
+  return task.budget;
 }
 
 /** Up to this number of metrics, planning takes a moment, and no progress is shown. */

@@ -10,13 +10,25 @@ import type { PlannedMetric } from "./question.ts";
 type Plan = AnsweredMetric["plan"];
 type Parameters = AnsweredMetric["parameters"];
 
-/** The plan of one metric as a table, with a note if its local guarantee hides next to nothing. */
-export function describeMetric(question: PlannedMetric, { plan, parameters }: AnsweredMetric): string {
+/**
+ * The plan of one metric as a table, with a note if its local guarantee hides next to nothing. `detect` is what the
+ * guarantee was chosen for, if anything.
+ */
+export function describeMetric(
+  question: PlannedMetric,
+  { plan, parameters }: AnsweredMetric,
+  detect: number | undefined,
+): string {
   const { statistic, devices, ticks } = question;
   const { mechanism, localEpsilon, noise } = plan;
   const table = formatTable(
     [`${statistic} over ${count(devices)} devices`, `${ticks} ticks, ${mechanism}`, ""],
-    [...guaranteeRows(question, plan), ...errorRows(question, plan), ...deviceRows(question, plan, parameters)],
+    [
+      ...(detect === undefined ? [] : [detectRow(question, plan, detect)]),
+      ...guaranteeRows(question, plan),
+      ...errorRows(question, plan),
+      ...deviceRows(question, plan, parameters),
+    ],
     3,
   );
   return localEpsilon > WEAK ? `${table}\n\n${weakness(localEpsilon, noise)}` : table;
@@ -24,6 +36,14 @@ export function describeMetric(question: PlannedMetric, { plan, parameters }: An
 
 /** Each row has a name, a value, and an explanation. */
 type Row = readonly [name: string, value: string, explanation: string];
+
+function detectRow(question: PlannedMetric, { localEpsilon, noise }: Plan, detect: number): Row {
+  const { statistic, devices } = question;
+  const isAverage = entryOf(statistic).answers.output(question) === "average";
+  const what = isAverage ? `a mean of ${figure(detect)}` : `${count(detect)} of ${count(devices)} devices`;
+  const whose = noise === "servers" ? "ε" : "ε₀";
+  return ["to make visible", what, `take ${whose} = ${figure(localEpsilon)}: it is the least that does`];
+}
 
 function guaranteeRows({ statistic, devices }: PlannedMetric, plan: Plan): Row[] {
   const { localEpsilon, epsilon, delta, bound, hijackedEpsilon, sigma, noise } = plan;
@@ -64,7 +84,7 @@ function errorRows(question: PlannedMetric, plan: Plan): Row[] {
     [
       "stands out at 95%",
       `${words.decimals > 0 ? figure(detectable) : count(detectable)}${unit}`,
-      answers.output !== "average" && detectable > devices
+      answers.output(question) !== "average" && detectable > devices
         ? "more than there are: nothing stands out"
         : "the smallest true value that does from zero",
     ],

@@ -1,4 +1,4 @@
-import { type Goal, reportingDevices, type TwoServerQuestion } from "@lethe/core/plan";
+import { type Goal, localEpsilonToDetect, reportingDevices, type TwoServerQuestion } from "@lethe/core/plan";
 import {
   DEFAULT_HIDES,
   defaultScheme,
@@ -19,6 +19,7 @@ export interface PlanOptions {
   readonly epsilon?: number;
   readonly delta?: number;
   readonly localEpsilon?: number;
+  readonly detect?: number;
   readonly edges: readonly number[];
   readonly mechanism?: HistogramMechanismName;
   readonly limit: number;
@@ -30,12 +31,17 @@ export interface PlanOptions {
   readonly noise?: NoiseSource;
   readonly scheme?: SchemeName;
   readonly windows: number;
+  readonly budgetEpsilon?: number;
+  readonly budgetDays?: number;
   readonly plot?: string | true;
   readonly json?: boolean;
 }
 
 /** The δ of an aggregate guarantee if the user asks for none. */
 export const DEFAULT_DELTA = 1e-6;
+
+/** Options that only plans of tasks have. */
+const FOR_TASKS = { windows: "--windows", budgetEpsilon: "--budget-epsilon", budgetDays: "--budget-days" };
 
 /** The writes and events for which a metric has room in a window. */
 interface PlannedRoom {
@@ -51,46 +57,34 @@ export type PlannedMetric = TwoServerQuestion & PlannedRoom;
  * The question that the options ask about one metric. A missing or contradictory option ends the command with one line.
  */
 export function questionFrom(options: PlanOptions, command: Command): PlannedMetric {
-  const {
-    statistic,
-    devices,
-    epsilon,
-    delta,
-    localEpsilon,
-    edges: begins,
-    mechanism,
-    limit,
-    ticks,
-    missing = 0,
-    noise,
-  } = options;
+  const { statistic, devices, edges, mechanism, limit, ticks, missing = 0, noise } = options;
   const refuse = (message: string): never => command.error(`error: ${message}`);
   if (statistic === undefined) return refuse(`--statistic is missing: ${ALL_STATISTICS} (or --task)`);
   if (devices === undefined) return refuse("--devices is missing: how many devices report");
   refuseForeignOptions(statistic, command);
-  if (command.getOptionValueSource("windows") === "cli") return refuse("option '--windows' is for --task only");
-  if ((epsilon === undefined) === (localEpsilon === undefined)) {
-    return refuse("give either --epsilon with --delta, or --local-epsilon");
+  for (const [name, option] of Object.entries(FOR_TASKS)) {
+    if (command.getOptionValueSource(name) === "cli") return refuse(`option '${option}' is for --task only`);
   }
-  if (epsilon !== undefined && delta === undefined)
-    return refuse("--delta is missing: --epsilon needs one, such as 1e-6");
-  const goal: Goal =
-    epsilon !== undefined
-      ? { epsilon, delta: delta as number }
-      : { localEpsilon: localEpsilon as number, delta: delta ?? DEFAULT_DELTA };
-  const reporting = reportingDevices(devices, missing);
   const named = { ...(mechanism && { mechanism }), ...(noise && { noise }) };
-  return {
-    statistic,
-    devices,
-    reporting,
-    ticks,
-    ...roomFrom(options, statistic),
-    goal,
-    edges: begins,
-    limit,
-    ...named,
-  };
+  const asked = { statistic, devices, ticks, ...roomFrom(options, statistic), edges, limit, ...named };
+  const goal = goalFrom(options, asked, refuse);
+  return { ...asked, reporting: reportingDevices(devices, missing), goal };
+}
+
+/** The guarantee that the options ask for, or the weakest one that they need. */
+function goalFrom(
+  { epsilon, delta, localEpsilon, detect, mode, scheme }: PlanOptions,
+  asked: Omit<PlannedMetric, "goal" | "reporting">,
+  refuse: (message: string) => never,
+): Goal {
+  const given = [epsilon, localEpsilon, detect].filter((each) => each !== undefined);
+  if (given.length !== 1) return refuse("give either --epsilon with --delta, or --local-epsilon, or --detect");
+  if (epsilon !== undefined) {
+    return delta === undefined ? refuse("--delta is missing: --epsilon needs one, such as 1e-6") : { epsilon, delta };
+  }
+  if (localEpsilon !== undefined) return { localEpsilon, delta: delta ?? DEFAULT_DELTA };
+  const question = { ...asked, detect: detect as number, delta: delta ?? DEFAULT_DELTA, mode };
+  return { localEpsilon: localEpsilonToDetect({ ...question, ...(scheme && { scheme }) }), delta: question.delta };
 }
 
 /** Statistics on lattices have little room, so the default is a plan without page hides. */

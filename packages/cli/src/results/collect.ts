@@ -1,9 +1,17 @@
-import { collectRelease, fetchManifest, helperHindrance, type Pending, type ServerPair } from "@lethe/analyst";
+import {
+  collectLastWindows,
+  collectRelease,
+  fetchManifest,
+  helperHindrance,
+  type Pending,
+  type ServerPair,
+} from "@lethe/analyst";
 import type { ReleaseOrWithheld } from "@lethe/core/message";
+import type { ServerRole } from "@lethe/core/two-server";
 import type { Command } from "commander";
-import { operatorKey, serviceUrl, windowNumber } from "../options/options.ts";
+import { lastOption, operatorKey, serviceUrl, windowNumber } from "../options/options.ts";
 import { failure } from "../system/failure.ts";
-import { type Format, printOutcome, refuseTwoFormats } from "./print.ts";
+import { type Format, printOutcome, printTrend, refuseContradictions } from "./print.ts";
 import { describeState, whyWithheld } from "./text.ts";
 import { createStatusLine, withHindrance } from "./wait.ts";
 
@@ -11,6 +19,7 @@ interface CollectOptions extends Format, ServerPair {
   readonly task: string;
   readonly window?: number;
   readonly wait?: boolean;
+  readonly last?: number;
 }
 
 /** Adds the command to the program. */
@@ -27,6 +36,7 @@ export function addCollect(program: Command): void {
     .option("--leader-key <key>", "the operator key that the leader's operator gave you", operatorKey)
     .option("--helper-key <key>", "the operator key that the helper's operator gave you", operatorKey)
     .option("--wait", "wait for the shares of the window; without --window, for the next shares")
+    .addOption(lastOption())
     .option("--csv", "print CSV, one row per figure")
     .option("--json", "print JSON only")
     .addHelpText("after", HELP)
@@ -39,11 +49,14 @@ could have played both parts. Exit code 2 if there are no results: the window is
 pending), too few devices reported (not-enough), its secret is gone (lost), or the shares do not belong together.`;
 
 async function collect(options: CollectOptions, command: Command): Promise<void> {
-  const { leader, task } = options;
-  refuseTwoFormats(options, command);
+  const { leader, task, last } = options;
+  refuseContradictions(options, command);
   const { mode } = await fetchManifest(leader, task);
   if (mode === "one-server")
     throw failure(`${task} is counted by one server: npx lethe results ${task} --server ${leader}`);
+  if (last !== undefined) {
+    return printTrend(task, await collectLastWindows(options, task, last, { onUnpinnedKey: noteUnpinned() }), options);
+  }
   const outcome = await collected(options);
   const isReleased = outcome.status === "released";
   if (isReleased || options.json) printOutcome(outcome, options, mode);
@@ -57,11 +70,18 @@ function collected(options: CollectOptions): Promise<ReleaseOrWithheld | Pending
     ...(wait && { wait }),
     // The leader finishes no window without the helper.
     onPending: createStatusLine(() => helperHindrance(options, task)),
-    onUnpinnedKey: (role, key) =>
-      process.stderr.write(
-        `note: you gave no --${role}-key, so the manifest's key is believed: --${role}-key ${key}\n`,
-      ),
+    onUnpinnedKey: noteUnpinned(),
   });
+}
+
+/** Says once per server which key is believed. */
+function noteUnpinned(): (role: ServerRole, key: string) => void {
+  const noted = new Set<ServerRole>();
+  return (role, key) => {
+    if (noted.has(role)) return;
+    noted.add(role);
+    process.stderr.write(`note: you gave no --${role}-key, so the manifest's key is believed: --${role}-key ${key}\n`);
+  };
 }
 
 async function whyNot(

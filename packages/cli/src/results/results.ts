@@ -1,21 +1,29 @@
 /**
  * The commands `lethe results` and, for tasks of two servers, `lethe collect`. The analyst package finds and checks
- * releases; `print.ts` writes them as JSON, as CSV (`csv.ts`) or as text (`text.ts`), and `wait.ts` shows the state of
- * a window that a command waits for.
+ * releases; `print.ts` writes them as JSON, as CSV (`csv.ts`) or as text (`text.ts`, of many windows `trend.ts`), and
+ * `wait.ts` shows the state of a window that a command waits for.
  */
-import { fetchManifest, findRelease, type Pending, type PublishedWindow } from "@lethe/analyst";
+import {
+  fetchManifest,
+  findRelease,
+  lastWindows,
+  type Pending,
+  type PublishedWindow,
+  type ServerShare,
+} from "@lethe/analyst";
 import type { ReleaseOrWithheld } from "@lethe/core/message";
 import type { Command } from "commander";
-import { serverOption, windowNumber } from "../options/options.ts";
+import { lastOption, serverOption, windowNumber } from "../options/options.ts";
 import { resultsCommand } from "../print/results-command.ts";
 import { failure } from "../system/failure.ts";
-import { type Format, printOutcome, refuseTwoFormats } from "./print.ts";
+import { type Format, printOutcome, printTrend, refuseContradictions } from "./print.ts";
 import { createStatusLine } from "./wait.ts";
 
 interface ResultsOptions extends Format {
   readonly server: string;
   readonly window?: number;
   readonly wait?: boolean;
+  readonly last?: number;
 }
 
 /** Adds the command to the program. */
@@ -27,6 +35,7 @@ export function addResults(program: Command): void {
     .option("--window <n>", "the number of the window", windowNumber)
     .addOption(serverOption())
     .option("--wait", "wait for the release of the window; without --window, for the next release")
+    .addOption(lastOption())
     .option("--csv", "print CSV, one row per figure")
     .option("--json", "print JSON only")
     .addHelpText("after", HELP)
@@ -35,17 +44,26 @@ export function addResults(program: Command): void {
 
 const HELP = `
 With --json, "status" is released, not-enough (too few devices reported, so that window is never released), lost (the
-secret of the window is gone) or pending (there is no release yet; the other fields have the state of the window).`;
+secret of the window is gone) or pending (there is no release yet; the other fields have the state of the window).
+With --last and --json, "windows" has the windows, oldest first; of one about which nothing was published, "status" is
+not-released.`;
 
 async function results(task: string, options: ResultsOptions, command: Command): Promise<void> {
-  const { server } = options;
-  refuseTwoFormats(options, command);
+  const { server, last } = options;
+  refuseContradictions(options, command);
   await requireOneServer(server, task, options);
-  const { outcome, newer } = await findRelease(server, task, { ...options, onPending: createStatusLine() });
-  if (outcome.status === "shared") throw new TypeError("a task of one server has no shares");
+  if (last !== undefined) return printTrend(task, (await lastWindows(server, task, last)).map(requireNoShare), options);
+  const { outcome: found, newer } = await findRelease(server, task, { ...options, onPending: createStatusLine() });
+  const outcome = requireNoShare(found);
   if (!options.json && !options.csv) for (const line of describeNewer(newer)) console.log(line);
   printOutcome(outcome, options, "one-server");
   if (!options.json && !options.csv) for (const line of adviceFor(outcome, newer, server)) console.log(line);
+}
+
+/** What servers publish that count alone. */
+function requireNoShare<Told extends { readonly status: string }>(told: Told): Exclude<Told, ServerShare> {
+  if (told.status === "shared") throw new TypeError("a task of one server has no shares");
+  return told as Exclude<Told, ServerShare>;
 }
 
 /** Only services that run with --dev have windows as short as this. */
@@ -57,11 +75,15 @@ const TRIAL_SECONDS = 10;
 function adviceFor(outcome: ReleaseOrWithheld | Pending, newer: readonly PublishedWindow[], server: string): string[] {
   const short = [outcome, ...newer].find((told) => told.status === "not-enough");
   if (!short || short.to - short.from > TRIAL_SECONDS) return [];
-  const { task, received, missing } = short;
+  const { task, received, missing, groups } = short;
+  // Simulated devices are in the groups in turn.
+  const devices = groups
+    ? groups.length * Math.max(...groups.map((group) => group.received + group.missing))
+    : received + missing;
   return [
     "",
     'Too few devices for a trial? Either create a higher version of the task with "minimumDevices": 1, or run more of them:',
-    `  npx lethe simulate --server ${server} --task ${task} --devices ${received + missing}`,
+    `  npx lethe simulate --server ${server} --task ${task} --devices ${devices}`,
   ];
 }
 

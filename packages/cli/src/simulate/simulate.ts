@@ -1,6 +1,6 @@
 /**
- * The command `lethe simulate`: a fleet of devices. The lab runs it, either with its server in this process or, in
- * `fleet.ts`, against a service over HTTP.
+ * The command `lethe simulate`: a fleet of devices. The lab runs it: here with one statistic and its server in this
+ * process, in `task.ts` with all metrics of a task file, and in `fleet.ts` against a service over HTTP.
  */
 import { entryOf, isJoint } from "@lethe/core/statistic";
 import { type SimulationOptions, type SimulationResult, simulate } from "@lethe/lab/simulate";
@@ -20,6 +20,7 @@ import {
 import { createProgress } from "../print/progress.ts";
 import { formatFigure, formatTable } from "../print/table.ts";
 import { simulateFleet } from "./fleet.ts";
+import { simulateTaskFile } from "./task.ts";
 
 /** Adds the command to the program. */
 export function addSimulate(program: Command): void {
@@ -27,7 +28,7 @@ export function addSimulate(program: Command): void {
     .command("simulate")
     .description("run the real code of a fleet of devices, with a server in the same process or against a service")
     .option("--server <url>", "enrol the devices with this service, and report to it", serviceUrl)
-    .option("--task <name>", "with --server: the task that the devices take part in")
+    .option("--task <task>", "a task file, all of whose metrics are simulated; with --server: the name of its task")
     .addOption(statisticOption())
     .addOption(modeOption())
     .addOption(noiseOption())
@@ -61,14 +62,18 @@ type SimulateOptions = Omit<SimulationOptions, "statistic"> &
 
 async function run({ server, task, statistic, ...options }: SimulateOptions, command: Command): Promise<void> {
   if (server !== undefined) {
-    refuseOffline(command);
+    refuseAllBut(["server", "task", "devices", "rate", "json"], command, "--server: the task of the service sets it");
     if (task === undefined) return command.error("error: --task is missing: --server needs the name of a task");
     const { devices, rate, json } = options;
     return simulateFleet({ server, task, devices, rate, ...(json && { json }) });
   }
-  if (task !== undefined) return command.error("error: option '--task' is for --server only");
+  if (task !== undefined) {
+    refuseAllBut(["task", "devices", "rate", "seed", "json"], command, "--task: the task file sets it");
+    const { devices, rate, seed, json } = options;
+    return simulateTaskFile(task, { devices, rate, ...(seed !== undefined && { seed }), ...(json && { json }) });
+  }
   if (statistic === undefined) {
-    return command.error(`error: --statistic is missing: ${ALL_STATISTICS} (or --server and --task)`);
+    return command.error(`error: --statistic is missing: ${ALL_STATISTICS} (or --task)`);
   }
   refuseForeignOptions(statistic, command);
   const progress = createProgress(`${options.devices} devices, ${options.ticks} ticks`);
@@ -76,13 +81,12 @@ async function run({ server, task, statistic, ...options }: SimulateOptions, com
   console.log(options.json ? JSON.stringify(result) : describe(result, options));
 }
 
-/** With a service, its task has the answers that these options give otherwise. */
-function refuseOffline(command: Command): void {
+/** Ends the command if the user gives an option besides these; `because` is what sets the others. */
+function refuseAllBut(possible: readonly string[], command: Command, because: string): void {
   for (const option of command.options) {
     const name = option.attributeName();
-    const isOffline = !["server", "task", "devices", "rate", "json"].includes(name);
-    if (isOffline && command.getOptionValueSource(name) === "cli") {
-      command.error(`error: option '${option.long}' cannot be used with --server: the task of the service sets it`);
+    if (!possible.includes(name) && command.getOptionValueSource(name) === "cli") {
+      command.error(`error: option '${option.long}' cannot be used with ${because}`);
     }
   }
 }

@@ -37,6 +37,7 @@ export {
   windowAt,
   windowSeconds,
 } from "../message/window-time.ts";
+export type { Budget } from "../privacy/accounting/budget.ts";
 export { type Randomness, randomnessFrom, withBufferedRandomness } from "../randomness/randomness.ts";
 export { uniformBelow } from "../randomness/uniform.ts";
 export type { Recorder } from "../statistic/recorder.ts";
@@ -45,4 +46,4 @@ export type { DeviceSide, StatisticBytes } from "../statistic/statistic.ts";
 export { lengthPrefixed, xof } from "../xof.ts";
 export type { DeviceLayout, DeviceLayoutPart } from "./layout.ts";
 export { type DeviceEnrolment, readEnrolment, readManifest, readSignedManifest } from "./messages.ts";
-export { type DeviceProtocol, deviceProtocolOf, type TrustedKeys } from "./protocol.ts";
+export { type DeviceProtocol, deviceProtocolOf, notLoaded, type TrustedKeys } from "./protocol.ts";

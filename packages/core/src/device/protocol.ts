@@ -55,6 +55,11 @@ export async function deviceProtocolOf(
   } catch (error) {
     if (error instanceof RangeError) throw new LetheError("bad-task", error.message);
     if (error instanceof LetheError) throw error;
-    throw new LetheError("unreachable", "a file of the SDK cannot be loaded", { cause: error });
+    notLoaded(error);
   }
+}
+
+/** Rejects what was to be imported on demand: `unreachable`, so that it is tried again. */
+export function notLoaded(cause: unknown): never {
+  throw new LetheError("unreachable", "a file of the SDK cannot be loaded", { cause });
 }

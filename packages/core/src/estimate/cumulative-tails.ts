@@ -53,7 +53,7 @@ export function responseCoins({ flip }: RandomizedResponse): CoinsOf {
 }
 
 /**
- * For answers that devices randomized. Let C be the sum of what was told of the buckets 0 to b, and F of the n devices
+ * For answers that devices randomized. Let C be the sum of the answers about the buckets 0 to b, and F of the n devices
  * be in them.
  *
  * - K-ary response tells one bucket. It is one of these with probability keep + (b+1)·(1−keep)/K from inside, and

@@ -15,7 +15,7 @@ export interface CumulativeTails {
   atLeast(bucket: number, inside: number): number;
 }
 
-/** A histogram as it was told. */
+/** A histogram as the devices answered. */
 export interface ToldHistogram {
   readonly devices: number;
   /** The nearest histogram that could be true, one entry per bucket. */

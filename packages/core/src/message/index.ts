@@ -38,25 +38,34 @@ export { type Redirecting, redirectTarget, requireNoRedirect } from "./redirect.
 export {
   type BucketFigure,
   type Figure,
+  type FigureDifference,
   figuresOf,
+  type GroupDifference,
   type LabelledFigure,
   type Lost,
+  type MetricDifference,
+  type PeriodFigure,
   quantilesOf,
   type Refused,
   type Release,
+  type ReleasedGroup,
   type ReleasedMetric,
   type ReleasedQuantile,
   type ReleaseOrWithheld,
+  summaryOf,
   type WindowState,
   type WindowStatus,
   type Withheld,
+  type WithheldGroup,
 } from "./release.ts";
 export { parseRelease } from "./release-fields.ts";
-export { releasedMetrics, releasedPrivacy, type SummedStatistic } from "./released-metrics.ts";
+export { type GroupCounts, type GroupSums, releasedFigures, withheldGroups } from "./released-groups.ts";
+export { releasedPrivacy } from "./released-metrics.ts";
 export { decodeReport, encodeReport, reportBytes } from "./report.ts";
 export { parseTask } from "./runnable.ts";
 export { SCHEMAS } from "./schemas.ts";
 export { resolved, schemeOf, statisticsOf, type Task, type TaskStatistic } from "./task.ts";
+export { eventsOf, eventsOfMetric } from "./task-events.ts";
 export {
   beginningOf,
   nextTick,

@@ -18,10 +18,10 @@ export type ProblemCode = (typeof FINAL_CODES | typeof OTHER_CODES)[number];
 
 /** Whether a text is the code of a refusal. */
 export function isProblemCode(code: string): code is ProblemCode {
-  return [...FINAL_CODES, ...OTHER_CODES].some((known) => known === code);
+  return (FINAL_CODES as readonly string[]).includes(code) || (OTHER_CODES as readonly string[]).includes(code);
 }
 
-/** Whether a report that was refused with this will never be taken. */
+/** Whether a report that was refused with this will never be taken, or that the device itself refused to send. */
 export function isFinal(code: string): boolean {
-  return FINAL_CODES.some((known) => known === code);
+  return code === "budget-spent" || (FINAL_CODES as readonly string[]).includes(code);
 }

@@ -15,20 +15,29 @@ import {
   stricter,
   text,
   union,
+  whole,
 } from "../schema/index.ts";
+import type { Output } from "../statistic/entry.ts";
 import type { StatisticName } from "../statistic/spec.ts";
 import { entryOf, STATISTICS } from "../statistic/table.ts";
+import { MOST_TICKS } from "../statistic/writes.ts";
 import type {
   BucketFigure,
-  CategoryStatistic,
   Figure,
+  FigureDifference,
+  GroupDifference,
   Lost,
+  MetricDifference,
+  PeriodFigure,
   Release,
+  ReleasedGroup,
   ReleasedMetric,
   ReleasedQuantile,
+  ReleasedSummary,
   ReleaseOrWithheld,
   WindowStatus,
   Withheld,
+  WithheldGroup,
 } from "./release.ts";
 
 const interval = described(
@@ -56,30 +65,114 @@ const GUARANTEE: Omit<Fields<ReleasedMetric>, "statistic"> = {
   bound: oneOf("exact", "upper"),
 };
 
-/** Whether a statistic has a figure for every category. */
-function hasCategories(statistic: StatisticName): statistic is CategoryStatistic {
-  return entryOf(statistic).answers.output === "categories";
+/** The statistics with metrics that have such figures. */
+function statisticsWith(...outputs: readonly Output[]): readonly StatisticName[] {
+  return STATISTICS.filter((statistic) => entryOf(statistic).answers.outputs.some((each) => outputs.includes(each)));
 }
+
+const WITH_CATEGORIES = statisticsWith("categories");
+const WITH_ONE = statisticsWith("count", "average");
+
+const ANY_NUMBER = Number.POSITIVE_INFINITY;
+
+const SUMMARY: Fields<ReleasedSummary> = {
+  reached: described(
+    optional(list("figures", object("a step", BUCKET), 0, ANY_NUMBER)),
+    "of a funnel: how many devices reached each step",
+  ) as Field<readonly BucketFigure[]>,
+  curve: described(
+    optional(list("figures", object("a period", { period: whole(1, MOST_TICKS), ...FIGURE }), 0, ANY_NUMBER)),
+    "of a retention: the share of the devices on which it happened in each period",
+  ) as Field<readonly PeriodFigure[]>,
+  margins: described(
+    optional(list("figures", object("a margin", BUCKET), 0, ANY_NUMBER)),
+    "of a joint: the sums of its rows, then of its columns",
+  ) as Field<readonly BucketFigure[]>,
+};
 
 const WITH_BUCKETS = object("a metric", {
   ...GUARANTEE,
-  statistic: oneOf(...STATISTICS.filter(hasCategories)),
-  buckets: list("buckets", object("a bucket", BUCKET), 0, Number.POSITIVE_INFINITY),
+  statistic: oneOf(...WITH_CATEGORIES),
+  buckets: list("buckets", object("a bucket", BUCKET), 0, ANY_NUMBER),
   quantiles: described(
-    optional(list("quantiles", object("a quantile", QUANTILE), 0, Number.POSITIVE_INFINITY)),
+    optional(list("quantiles", object("a quantile", QUANTILE), 0, ANY_NUMBER)),
     "of the devices that reported, by bucket; from low to high is 95%, for all of a metric at once",
   ),
+  ...SUMMARY,
 }) as Field<ReleasedMetric>;
 
 const WITH_FIGURE = object("a metric", {
   ...GUARANTEE,
-  statistic: oneOf(...STATISTICS.filter((statistic) => !hasCategories(statistic))),
+  statistic: oneOf(...WITH_ONE),
   ...FIGURE,
 }) as Field<ReleasedMetric>;
 
-const releasedMetric: Field<ReleasedMetric> = union([WITH_FIGURE, WITH_BUCKETS], (_, found) =>
-  STATISTICS.filter(hasCategories).some((statistic) => statistic === found.statistic) ? WITH_BUCKETS : WITH_FIGURE,
+/**
+ * Of two forms of an entry about a metric: that of statistics with categories, or the other one. One of a statistic that
+ * can have either has categories if it has buckets.
+ */
+const byOutput =
+  <T>(withFigure: Field<T>, withBuckets: Field<T>): Parameters<typeof union<T>>[1] =>
+  (_, { statistic, buckets }) => {
+    const canBe = (all: readonly StatisticName[]): boolean => all.some((each) => each === statistic);
+    if (!canBe(WITH_CATEGORIES)) return withFigure;
+    return canBe(WITH_ONE) && buckets === undefined ? withFigure : withBuckets;
+  };
+
+const releasedMetric = union([WITH_FIGURE, WITH_BUCKETS], byOutput(WITH_FIGURE, WITH_BUCKETS));
+
+const DIFFERENCE: Fields<FigureDifference> = {
+  estimate: number,
+  standardError: number,
+  interval,
+  pValue: described(number, "two-sided"),
+};
+
+const DIFFERENCE_OF_BUCKETS = object("a difference", {
+  name,
+  statistic: oneOf(...WITH_CATEGORIES),
+  buckets: list("buckets", object("a bucket", { bucket: text, ...DIFFERENCE }), 0, Number.POSITIVE_INFINITY),
+}) as Field<MetricDifference>;
+
+const DIFFERENCE_OF_FIGURES = object("a difference", {
+  name,
+  statistic: oneOf(...WITH_ONE),
+  ...DIFFERENCE,
+}) as Field<MetricDifference>;
+
+const metricDifference = union(
+  [DIFFERENCE_OF_FIGURES, DIFFERENCE_OF_BUCKETS],
+  byOutput(DIFFERENCE_OF_FIGURES, DIFFERENCE_OF_BUCKETS),
 );
+
+const GROUP_DIFFERENCE: Fields<GroupDifference> = {
+  group: name,
+  minus: name,
+  metrics: list("metrics", metricDifference, 0, Number.POSITIVE_INFINITY),
+};
+
+const GROUP_COUNTS = { group: name, enrolled: count, received: count };
+const RELEASED_GROUP: Fields<ReleasedGroup> = {
+  ...GROUP_COUNTS,
+  status: oneOf("released"),
+  metrics: list("metrics", releasedMetric, 0, Number.POSITIVE_INFINITY),
+};
+const WITHHELD_GROUP: Fields<WithheldGroup> = {
+  ...GROUP_COUNTS,
+  status: oneOf("not-enough"),
+  missing: described(count, "how many more devices it would have taken"),
+};
+const GROUP_BY_STATUS: Readonly<Record<"released" | "not-enough", Field<ReleasedGroup | WithheldGroup>>> = {
+  released: object("a group", RELEASED_GROUP),
+  "not-enough": object("a group", WITHHELD_GROUP),
+};
+const groupStatus = oneOf("released", "not-enough");
+const group: Field<ReleasedGroup | WithheldGroup> = union(
+  Object.values(GROUP_BY_STATUS),
+  (path, found) => GROUP_BY_STATUS[groupStatus(`${path}.status`, found.status)],
+);
+const groups = <T>(entry: Field<T>): Field<readonly T[] | undefined> =>
+  described(optional(list("groups", entry, 0, Number.POSITIVE_INFINITY)), "if the task has groups");
 
 const refused = described(record(count), "requests refused, by reason");
 
@@ -113,6 +206,12 @@ const RELEASED: Fields<Release> = {
   ...OUTCOME,
   invalid: object("a count of invalid reports", { estimate: number, standardError: number, epsilon: number }),
   metrics: list("metrics", releasedMetric, 0, Number.POSITIVE_INFINITY),
+  devices: described(
+    optional(count),
+    "reports of the groups that are released, if the task has groups",
+  ) as Field<number>,
+  groups: groups(group) as Field<readonly (ReleasedGroup | WithheldGroup)[]>,
+  differences: groups(object("a difference", GROUP_DIFFERENCE)) as Field<readonly GroupDifference[]>,
   privacy: object("a price", PRIVACY),
 };
 
@@ -120,6 +219,7 @@ const WITHHELD: Fields<Withheld> = {
   status: oneOf("not-enough"),
   missing: described(count, "how many more devices it would have taken"),
   ...OUTCOME,
+  groups: groups(object("a group", WITHHELD_GROUP)) as Field<readonly WithheldGroup[]>,
 };
 
 const LOST: Fields<Lost> = { status: oneOf("lost"), ...OUTCOME };
@@ -154,5 +254,6 @@ export const WINDOW_STATUS_FIELDS: Fields<WindowStatus> = {
   enrolled: count,
   received: count,
   minimumDevices: count,
+  groups: groups(name) as Field<readonly string[]>,
   refused,
 };

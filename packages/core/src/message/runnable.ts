@@ -28,6 +28,7 @@ export function parseTask(text: string): Task {
 /** The same task, if its fields, each of which is fine, go together; else a `RangeError` as for a single field. */
 export function requireRunnable<T extends Task>(task: T): T {
   requireUniqueNames(task.metrics);
+  requireGroups(task);
   requireOneScheme(task);
   for (const [i, metric] of task.metrics.entries()) {
     if (task.mode === "one-server" && metric.noise !== undefined) {
@@ -66,6 +67,20 @@ function requireUniqueNames(metrics: readonly Metric[]): void {
       throw new RangeError(`metrics[${i}].name is unique, but metrics[${first}] is named ${quote(name)} too`);
     }
     places.set(name, i);
+  }
+}
+
+/** A release compares every pair of groups in every metric. */
+const MOST_COMPARISONS = 10_000;
+
+function requireGroups({ groups = [], metrics }: Task): void {
+  const twice = groups.findIndex((group, i) => groups.indexOf(group) < i);
+  if (twice >= 0) throw new RangeError(`groups[${twice}] is unique, but ${quote(groups[twice])} is there twice`);
+  const pairs = (groups.length * (groups.length - 1)) / 2;
+  if (pairs * metrics.length > MOST_COMPARISONS) {
+    throw new RangeError(
+      `groups are too many: each metric is compared for each of ${pairs} pairs of groups, at most ${MOST_COMPARISONS} times in all, not ${pairs * metrics.length}`,
+    );
   }
 }
 

@@ -1,3 +1,4 @@
+import { type Budget, MOST_BUDGET_DAYS, MOST_BUDGET_EPSILON } from "../privacy/accounting/budget.ts";
 import {
   described,
   type Field,
@@ -11,6 +12,7 @@ import {
   refuseUnknown,
   share,
   union,
+  upTo,
   whole,
 } from "../schema/index.ts";
 import type { MetricForm } from "../statistic/entry.ts";
@@ -22,17 +24,18 @@ import { DEFAULT_HIDES, MOST_TICKS } from "../statistic/writes.ts";
 import type { Task } from "./task.ts";
 
 const DAY = 86_400;
+/** All pairs of groups are compared, so figures grow with the square of this. */
+const MOST_GROUPS = 16;
 
 const asField = ({ what, fields }: MetricForm): Field<Metric> => object(what, fields as unknown as Fields<Metric>);
 
-/** Of the forms that the statistic of a metric has, the one with noise of the servers if the metric has `noise`. */
+/** Of the forms that the statistic of a metric has, the one that says it is for it, else the first. */
 function formOf(path: string, found: JsonObject): Field<Metric> {
   // Which fields there are depends on the statistic, so its name is looked at first.
   if (found.statistic === undefined) refuseUnknown(path, found, "a metric", fieldsOfAny());
   const statistic = oneOf(...STATISTICS)(`${path}.statistic`, found.statistic);
   const { forms } = entryOf(statistic).task;
-  const ofServers = found.noise === undefined ? undefined : forms.find(({ noise }) => noise !== undefined);
-  return asField(ofServers ?? forms[0]);
+  return asField(forms.find(({ isFor }) => isFor?.(found)) ?? forms[0]);
 }
 
 function fieldsOfAny(): object {
@@ -43,6 +46,8 @@ const metric: Field<Metric> = union(
   STATISTICS.flatMap((statistic) => entryOf(statistic).task.forms.map(asField)),
   formOf,
 );
+
+const BUDGET: Fields<Budget> = { epsilon: upTo(MOST_BUDGET_EPSILON), days: upTo(MOST_BUDGET_DAYS) };
 
 /** The fields of a task file, each by itself. Which of them go together `parseTask` says. */
 export const TASK_FIELDS: Fields<Task> = {
@@ -59,5 +64,13 @@ export const TASK_FIELDS: Fields<Task> = {
   ) as Field<number>,
   minimumDevices: whole(1, 1e9),
   missing: optional(share, 0) as Field<number>,
+  budget: described(
+    optional(object("a budget", BUDGET)),
+    "what a device may spend at most in any such period, at a total δ of 1e-6; it skips a window rather than spend more",
+  ),
+  groups: described(
+    optional(list("groups", name, 2, MOST_GROUPS)),
+    "of devices, each of which is in one; figures and minimumDevices are then per group",
+  ),
   metrics: list("metrics", metric, 1, 10_000),
 };

@@ -48,6 +48,21 @@ const refusalWith = (changes: object): string | undefined => refusal(JSON.string
 const refusalOfMetric = (metric: unknown): string | undefined => refusalWith({ metrics: [occurrence, metric] });
 
 describe("a good task", () => {
+  it("has the groups that it declares, in their order, and none if it declares none", () => {
+    const groups = ["stable", "beta", "arm.b-2"];
+    expect(parseTask(JSON.stringify({ ...good, groups })).groups).toEqual(groups);
+    expect(parseTask(JSON.stringify(good))).not.toHaveProperty("groups");
+  });
+
+  it("has so few groups and metrics that comparing all pairs of groups is no burden", () => {
+    const groups = Array.from({ length: 16 }, (_, i) => `g${i}`);
+    const metrics = Array.from({ length: 84 }, (_, i) => ({ ...occurrence, name: `m${i}` }));
+    expect(refusalWith({ groups, metrics: metrics.slice(1) })).toBeUndefined();
+    expect(refusalWith({ groups, metrics })).toBe(
+      "groups are too many: each metric is compared for each of 120 pairs of groups, at most 10000 times in all, not 10080",
+    );
+  });
+
   it("is read with defaults filled in", () => {
     expect(parseTask(EXAMPLE)).toStrictEqual({
       version: 1,
@@ -191,6 +206,10 @@ describe("a bad task is refused with a line that begins with the field", () => {
       ["minimumDevices", [1], "minimumDevices is a number, not a list"],
       ["metrics", {}, "metrics is a list of 1 to 10000 metrics, not an object"],
       ["metrics", [], "metrics is a list of 1 to 10000 metrics, not of 0"],
+      ["groups", "beta", 'groups is a list of 2 to 16 groups, not "beta"'],
+      ["groups", ["beta"], "groups is a list of 2 to 16 groups, not of 1"],
+      ["groups", ["a", "B"], 'groups[1] is a letter a-z and up to 63 more of a-z, 0-9, . and -, not "B"'],
+      ["groups", ["a", "b", "a"], 'groups[2] is unique, but "a" is there twice'],
       ["tickSecond", 1, "tickSecond is not a field of a task; did you mean tickSeconds?"],
       ["tick", 1, "tick is not a field of a task; did you mean ticks?"],
       ["colour", 1, "colour is not a field of a task"],

@@ -1,3 +1,4 @@
+import type { Budget } from "../privacy/accounting/budget.ts";
 import { defaultScheme, isJoint, JOINT, type MODES, SCHEMES } from "../statistic/names.ts";
 import { limitsEvents } from "../statistic/schemes.ts";
 import type { Metric, SchemeName, StatisticSpec } from "../statistic/spec.ts";
@@ -27,6 +28,13 @@ export interface Task {
   readonly minimumDevices: number;
   /** The share of `minimumDevices` that may be dishonest: guarantees are those of the others. 0 if absent. */
   readonly missing?: number;
+  /** What a device may spend at most, on all tasks that keep their budgets in one place; none if absent. */
+  readonly budget?: Budget | undefined;
+  /**
+   * Names of groups of devices, of which each device is in one. If there are any, there are figures for each of them,
+   * and `minimumDevices` and `missing` hold for each.
+   */
+  readonly groups?: readonly string[] | undefined;
   readonly metrics: readonly Metric[];
 }
 

@@ -2,8 +2,10 @@ import {
   count,
   described,
   type Fields,
+  list,
   name,
   number,
+  object,
   oneOf,
   optional,
   readFields,
@@ -31,10 +33,20 @@ export interface WindowShare {
   /** Reports that were counted, and a hash of which they were: both servers' are the same. */
   readonly received: number;
   readonly reports: Uint8Array;
-  /** An element for every answer. */
+  /** How many reports each group of the task has, in the task's order; absent if it has no groups. */
+  readonly groups?: readonly SharedGroup[];
+  /** An element for every answer; with groups, for every answer of each group that is released, one after another. */
   readonly share: Uint8Array;
   /** The leader's count of invalid reports, with noise. */
   readonly invalid?: number;
+}
+
+/** A group of a task, in a share. */
+interface SharedGroup {
+  readonly group: string;
+  /** Devices that the leader enrolled; the helper does not know. */
+  readonly enrolled?: number;
+  readonly received: number;
 }
 
 /** As it is published; the signature covers the UTF-8 bytes of `document`, exactly as they are. */
@@ -71,6 +83,12 @@ export function parseSignedShare(json: string): SignedShare {
   return readMessage("share", json, (found) => readFields("", found, "a signed share", SIGNED_SHARE_FIELDS));
 }
 
+const SHARED_GROUP: Fields<SharedGroup> = {
+  group: name,
+  enrolled: optional(count) as Fields<SharedGroup>["enrolled"],
+  received: count,
+};
+
 /** The fields of a share. */
 export const WINDOW_SHARE_FIELDS: Fields<WindowShare> = {
   role: oneOf("leader", "helper"),
@@ -84,6 +102,9 @@ export const WINDOW_SHARE_FIELDS: Fields<WindowShare> = {
   enrolled: optional(count) as Fields<WindowShare>["enrolled"],
   received: count,
   reports: base64url(HASH_BYTES),
+  groups: optional(
+    list("groups", object("a group", SHARED_GROUP), 0, Number.POSITIVE_INFINITY),
+  ) as Fields<WindowShare>["groups"],
   share: base64url(),
   invalid: optional(number) as Fields<WindowShare>["invalid"],
 };

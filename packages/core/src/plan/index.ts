@@ -3,7 +3,27 @@
  * What is special about a statistic is in its own entry. May import everything but `device`. Start reading at
  * `metric.ts`, then at `task.ts`.
  */
+export {
+  BUDGET_DELTA,
+  type Budget,
+  budgetFor,
+  type Cost,
+  gaussianCost,
+  isWithinBudget,
+  MOST_BUDGET_DAYS,
+  MOST_BUDGET_EPSILON,
+  pureCost,
+  sumOfCosts,
+} from "../privacy/accounting/budget.ts";
+export { answerCostOf } from "../statistic/answer-cost.ts";
 export type { Goal, MetricPlan, Question } from "../statistic/question.ts";
+export {
+  type BudgetChange,
+  type BudgetPlan,
+  type BudgetQuestion,
+  planBudget,
+} from "./budget.ts";
+export { type DetectQuestion, localEpsilonToDetect } from "./detect.ts";
 export { planMetric, reportingDevices } from "./metric.ts";
 export { type PlanParameters, parametersFor } from "./parameters.ts";
 export { planTask, type TaskPlan, type TaskQuestion, type TotalCost } from "./task.ts";

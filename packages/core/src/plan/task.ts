@@ -122,7 +122,7 @@ function priceMetrics(
 }
 
 /** Of a statistic that has neither. */
-const NO_SHAPE = { edges: [], limit: 1 };
+export const NO_SHAPE: { readonly edges: readonly number[]; readonly limit: number } = { edges: [], limit: 1 };
 
 function planOf(
   { mode, ticks }: Task,

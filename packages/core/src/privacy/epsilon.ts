@@ -2,8 +2,9 @@
  * Below the least, probabilities would no longer tell the answers apart; above the most there is no privacy to speak
  * of.
  */
-const LEAST_EPSILON = 1e-6;
-const MOST_EPSILON = 20;
+export const LEAST_EPSILON = 1e-6;
+/** The largest ε₀ of one answer. */
+export const MOST_EPSILON = 20;
 
 /** Refuses an ε₀ out of range, with a `RangeError`. `answers` is how many answers share it equally. */
 export function requireEpsilon(epsilon: number, answers = 1): void {

@@ -18,6 +18,31 @@ function exactCounts(single: readonly bigint[], count: number): bigint[] {
   return power;
 }
 
+/**
+ * The same for thousands of samples, from the centre on, by other ways than the code's: the power of a polynomial as that
+ * of one integer, and binomial coefficients without rounding.
+ */
+const FROM_CENTRE = {
+  ternary: (count: number): bigint[] => {
+    const digits = Math.ceil((count * Math.log2(3)) / 4);
+    const x = 1n << BigInt(4 * digits);
+    const power = ((1n + x + x * x) ** BigInt(count)).toString(16).padStart(digits * (2 * count + 1), "0");
+    return Array.from({ length: count + 1 }, (_, j) => {
+      return BigInt(`0x${power.slice(digits * (count + j), digits * (count + j + 1))}`);
+    });
+  },
+  binomial: (count: number): bigint[] => {
+    const h = BigInt(21 * count);
+    let value = 1n;
+    for (let i = 1n; i <= h; i++) value = (value * (h + i)) / i;
+    return Array.from({ length: 3000 }, (_, j) => {
+      const here = value;
+      value = (value * (h - BigInt(j))) / (h + BigInt(j) + 1n);
+      return here;
+    });
+  },
+};
+
 /** C(42, k): of one centred binomial sample. */
 const BINOMIAL = Array.from({ length: 43 }, (_, k) => {
   let value = 1n;
@@ -66,6 +91,53 @@ describe.each(SUMS)("the sum of $name samples", ({ name, single, kind, addOne })
       }
     }
     expect(drawAt(kind, count, 0n, 1) + 0).toBe(0);
+  });
+
+  it("of the 2,576 that a window adds by default has the exact distribution, to 2⁻¹⁷⁰ at values near and far", () => {
+    const count = 2576;
+    const counts = FROM_CENTRE[kind](count);
+    const total = BigInt(name === "ternary" ? 3 : 2) ** BigInt(name === "ternary" ? count : 42 * count);
+    const slack = 1n << 22n;
+    const farthest = counts.findIndex((ways) => (ways << 192n) / total < 4n * slack) - 1;
+    expect(farthest).toBeGreaterThan(name === "ternary" ? 550 : 2200);
+    let upTo = 0n;
+    for (let j = 0; j <= farthest; j++) {
+      upTo += (counts[j] as bigint) * (j > 0 ? 2n : 1n);
+      if (j > 1 && j % 101 > 0 && j < farthest - 1) continue;
+      const bound = (upTo << 192n) / total;
+      expect(drawAt(kind, count, bound - slack, 1) + 0).toBe(-j + 0);
+      expect(drawAt(kind, count, bound + slack, 0)).toBe(j + 1);
+    }
+  });
+
+  it("draws every value as often with either sign, and zero no more often than it is: magnitudes do not depend on signs", () => {
+    const samples = 100_000;
+    const sums = new Int32Array(samples);
+    addSummed(kind, fastRandomness(`signs of ${name}`), 12, sums);
+    const signs = sums.filter((sum) => sum !== 0).reduce((balance, sum) => balance + Math.sign(sum), 0);
+    const zeros = samples - sums.filter((sum) => sum !== 0).length;
+    const counts = exactCounts(single, 12);
+    const zero =
+      Number(((counts[(counts.length - 1) / 2] as bigint) * 1_000_000n) / counts.reduce((a, b) => a + b)) / 1e6;
+    // Five standard deviations each: false alarms below 1.2e-6 in all.
+    expect(Math.abs(signs)).toBeLessThan(5 * Math.sqrt(samples));
+    expect(Math.abs(zeros - samples * zero)).toBeLessThan(5 * Math.sqrt(samples * zero) + samples / 1e6);
+    // The same words with all signs turned give the same magnitudes.
+    const turned = new Int32Array(1000);
+    const straight = new Int32Array(1000);
+    const withSigns = (flip: number): Randomness => {
+      const random = fastRandomness(`turned ${name}`);
+      return (into) => {
+        random(into);
+        if (into.length === 4 * (1000 + 32))
+          into.subarray(4000).forEach((byte, i, all) => {
+            all[i] = byte ^ flip;
+          });
+      };
+    };
+    addSummed(kind, withSigns(0), 12, straight);
+    addSummed(kind, withSigns(0xff), 12, turned);
+    expect(Array.from(turned, (sum) => -sum + 0)).toEqual(Array.from(straight));
   });
 
   it("has the distribution of added single samples (χ², false alarms below 1e-6)", () => {

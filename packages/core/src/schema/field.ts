@@ -50,6 +50,9 @@ export const name: Field<string> = textThat(
   "is a letter a-z and up to 63 more of a-z, 0-9, . and -",
 );
 
+/** What people call a state or a category. */
+export const label: Field<string> = textThat(/^[!-~]([ -~]{0,62}[!-~])?$/, "is a text of 1 to 64 printable characters");
+
 /** Where a server is reached. */
 export const url: Field<string> = textThat(/^https?:\/\/[\x21-\x7e]{1,2000}$/, "is an http or https address");
 
@@ -94,6 +97,17 @@ export const share: Field<number> = field(
   },
   { type: "number", minimum: 0, exclusiveMaximum: 1 },
 );
+
+/** A number above 0 that is not larger than this. */
+export function upTo(most: number): Field<number> {
+  return field(
+    (path, value) => {
+      const found = number(path, value);
+      return found > 0 && found <= most ? found : refuse(path, `is a number above 0 and at most ${most}`, value);
+    },
+    { type: "number", exclusiveMinimum: 0, maximum: most },
+  );
+}
 
 /** One of these words. */
 export function oneOf<Name extends string>(...names: readonly Name[]): Field<Name> {

@@ -12,6 +12,7 @@ export {
   field,
   type JsonObject,
   type JsonSchema,
+  label,
   list,
   name,
   nullable,
@@ -32,6 +33,7 @@ export {
   token,
   type UnknownField,
   union,
+  upTo,
   url,
   whole,
 } from "./field.ts";

@@ -8,14 +8,13 @@ import { type ElGamalPublicKey, type ElGamalSecretKey, elgamalGroup } from "../e
 import { EMBEDDED_BYTES, embed, extract } from "../encryption/elgamal/embedding.ts";
 import type { RistrettoGroup } from "../encryption/elgamal/group.ts";
 import {
-  BASE,
   canonicalPoints,
   decodePoint,
   IDENTITY,
+  multiplyBaseOnce,
   POINT_BYTES,
   type RistrettoPoint,
   randomScalar,
-  UNBLINDED_BASE,
 } from "../encryption/elgamal/ristretto.ts";
 import type { DeviceScheme } from "../encryption/rerandomizable.ts";
 import { requireLength } from "../error.ts";
@@ -74,7 +73,7 @@ export function createSharedBits(ctx: Uint8Array): DeviceScheme<readonly ElGamal
   const prio3 = createPrio3CountOn(createKeccak(), 2);
 
   function share(bit: number, random: Randomness): RistrettoPoint[] {
-    const element = BASE.multiply(randomScalar(random));
+    const element = multiplyBaseOnce(randomScalar(random));
     const rand = new Uint8Array(prio3.randBytes);
     random(rand);
     const seed = seedFrom(element.toBytes());
@@ -109,8 +108,8 @@ export function createSharedBits(ctx: Uint8Array): DeviceScheme<readonly ElGamal
 function mask(keys: readonly ElGamalPublicKey[], { ephemeral, masked }: SharedBit, random: Randomness): SharedBit {
   const r = randomScalar(random);
   const maskedAgain = masked.map((element, i) => element.add((keys[i] as ElGamalPublicKey).point.multiply(r)));
-  const [first, ...others] = canonicalPoints([ephemeral.add(UNBLINDED_BASE.multiply(r)), ...maskedAgain]);
-  return { ephemeral: first as RistrettoPoint, masked: others };
+  const points = canonicalPoints([ephemeral.add(multiplyBaseOnce(r)), ...maskedAgain]);
+  return { ephemeral: points[0] as RistrettoPoint, masked: points.slice(1) };
 }
 
 /** The halves of bits that were shared. */

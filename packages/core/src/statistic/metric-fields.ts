@@ -1,4 +1,17 @@
-import { described, type Field, type Fields, name, oneOf, optional, whole } from "../schema/index.ts";
+import {
+  described,
+  type Field,
+  type Fields,
+  type JsonObject,
+  list,
+  name,
+  number,
+  oneOf,
+  optional,
+  stricter,
+  whole,
+} from "../schema/index.ts";
+import { MOST_STATES } from "./automaton/parts.ts";
 import { SCHEMES } from "./names.ts";
 import type { NamedMetric, SchemeName } from "./spec.ts";
 import { MOST_TICKS } from "./writes.ts";
@@ -23,3 +36,22 @@ export const eventsPerTick: Field<number | undefined> = described(
   optional(whole(1, MOST_TICKS)),
   "how many events between two writes are counted; lattice histograms and means need it, others have no limit",
 );
+
+/** Events that are the steps or the options of a metric. */
+export const eventNames: Field<readonly string[]> = list("names of events", name, 1, MOST_STATES - 1);
+
+/** Where buckets begin. Which numbers can be edges `checkEdges` says. */
+export const edges: Field<readonly number[]> = stricter(list("numbers", number, 0, Number.POSITIVE_INFINITY), {
+  minItems: 2,
+  items: { type: "integer", minimum: 0 },
+});
+
+/** Whether a metric says whose noise it has: of two servers. */
+export function hasNoise({ noise }: JsonObject): boolean {
+  return noise !== undefined;
+}
+
+/** The event of a metric that is about one. */
+export function eventOf({ name: metric, event: own = metric }: NamedMetric): readonly string[] {
+  return [own];
+}

@@ -35,9 +35,10 @@ export function serverNoised({
     localEpsilon: (delta = MEAN_DELTA) =>
       noise.reduce((most, each) => Math.max(most, serverNoiseEpsilon(exposure, each, delta)), 0),
     mechanism: "discrete-gaussian",
-    estimate: (sums, devices) => {
+    estimate: (sums, devices, parts = 1) => {
       const shares = isAverage ? devices : 1;
-      return sums.map((sum, i) => normalEstimate(sum / shares, (errors[i] as number) / shares));
+      // Each part has its own noise, and variances add up.
+      return sums.map((sum, i) => normalEstimate(sum / shares, (Math.sqrt(parts) * (errors[i] as number)) / shares));
     },
     consistent,
   };

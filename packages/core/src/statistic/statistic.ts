@@ -69,12 +69,20 @@ export interface ServerEstimates {
    */
   localEpsilon(delta?: number): number;
   readonly mechanism: string;
-  /** One estimate for each answer, from the answers of all devices added up. */
-  estimate(sums: readonly number[], devices: number): Estimate[];
+  /**
+   * One estimate for each answer, from the answers of all devices added up. Noise of servers is in the sums once for
+   * each of `parts` groups of devices, by default one.
+   */
+  estimate(sums: readonly number[], devices: number, parts?: number): Estimate[];
+  /**
+   * Of statistics with categories: the sum of the categories' true figures with these weights, and its error from the
+   * joint distribution of the estimates.
+   */
+  combine?(sums: readonly number[], devices: number, weights: readonly number[]): Estimate;
   /** The nearest values to the estimates that could be true. */
   consistent(estimates: readonly number[], devices: number): number[];
-  /** Of categories: these quantiles, as if the categories were in order of size. */
-  quantiles?(sums: readonly number[], devices: number, asked: readonly number[]): QuantileEstimate[];
+  /** Of categories: these quantiles, as if the categories were in order of size. `parts` as for `estimate`. */
+  quantiles?(sums: readonly number[], devices: number, asked: readonly number[], parts?: number): QuantileEstimate[];
 }
 
 /** The δ at which a local ε is stated that has one. */

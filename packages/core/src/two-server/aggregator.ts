@@ -18,7 +18,7 @@ import {
 import { answersIn, serverNoiseIn, type TwoServerStatistic } from "../statistic/two-server.ts";
 import { createAggregateShare } from "./aggregate-share.ts";
 import { isValidReport, type PreparedHalf, prepareHalf } from "./verification.ts";
-import { type HalfBinding, REPORT_ID_BYTES, unwrapHalf, type WrappingKeys } from "./wrapping.ts";
+import { type HalfBinding, REPORT_ID_BYTES, type Unwrapping, unwrapHalf } from "./wrapping.ts";
 
 /** The keys under which a device encrypts for one of the servers: two for the leader's shares, one for the helper's. */
 export function issueShareKeys(
@@ -41,7 +41,7 @@ export interface AggregatorOptions extends TaskWindow {
   /** In the order in which their bits are in a report. */
   readonly statistics: readonly TwoServerStatistic[];
   readonly master: Secret<Uint8Array>;
-  readonly wrapping: WrappingKeys;
+  readonly wrapping: Unwrapping;
   /** The same at both servers, and unknown to devices. */
   readonly verifyKey: Uint8Array;
   readonly random: Randomness;

@@ -2,7 +2,8 @@ import { isSameBytes } from "../bytes.ts";
 import { LetheError } from "../error.ts";
 import type { Manifest } from "../message/manifest.ts";
 import type { Release } from "../message/release.ts";
-import { releasedMetrics, releasedPrivacy, type TaskPrice } from "../message/released-metrics.ts";
+import { type GroupCounts, type GroupSums, releasedFigures } from "../message/released-groups.ts";
+import { releasedPrivacy, type TaskPrice } from "../message/released-metrics.ts";
 import type { WindowShare } from "../message/window-share.ts";
 import { INVALID_COUNT_EPSILON, INVALID_COUNT_STANDARD_ERROR } from "../privacy/accounting/invalid-count.ts";
 import { ELEMENT_BYTES } from "../sharing/field64.ts";
@@ -22,17 +23,10 @@ export function assembleRelease(
   cost: TaskPrice,
 ): Release {
   requireSame(manifest, hash, leader, helper);
-  const answers = answersIn(layout.map(({ statistic }) => statistic));
-  if (leader.share.length !== answers * ELEMENT_BYTES || helper.share.length !== leader.share.length) {
-    throw new LetheError("bad-share", "a share does not have an element for every answer of the task");
-  }
-  const sums = addAggregateShares(leader.share, helper.share);
-  let at = 0;
-  const statistics = layout.map(({ spec, metrics, statistic }) => {
-    at += statistic.answers;
-    return { ...spec, metrics, estimates: statistic, sums: sums.slice(at - statistic.answers, at) };
-  });
   const { task, version, window, from, to, received, enrolled = received, invalid = 0 } = leader;
+  const counts = (leader.groups ?? [{ received, enrolled }]).map((group) => ({ enrolled: group.received, ...group }));
+  const counted = sumsOf(manifest, layout, counts, leader.share, helper.share);
+  const statistics = layout.map(({ spec, metrics, statistic }) => ({ ...spec, metrics, estimates: statistic }));
   return {
     status: "released",
     task,
@@ -44,7 +38,7 @@ export function assembleRelease(
     enrolled,
     received,
     refused: {},
-    metrics: releasedMetrics(manifest.metrics, statistics, received, cost),
+    ...releasedFigures(manifest, statistics, counted, cost),
     invalid: {
       estimate: invalid,
       standardError: INVALID_COUNT_STANDARD_ERROR,
@@ -52,6 +46,35 @@ export function assembleRelease(
     },
     privacy: releasedPrivacy(cost),
   };
+}
+
+/**
+ * The sums of each group, and of all reports if there are no groups. The shares have elements of the released groups
+ * only.
+ */
+function sumsOf(
+  { groups, minimumDevices }: Manifest,
+  layout: TwoServerLayout,
+  counts: readonly GroupCounts[],
+  leader: Uint8Array,
+  helper: Uint8Array,
+): GroupSums[] {
+  const answers = answersIn(layout.map(({ statistic }) => statistic));
+  const isShared = counts.map(({ received }) => groups === undefined || received >= minimumDevices);
+  const elements = answers * isShared.filter((is) => is).length;
+  if (leader.length !== elements * ELEMENT_BYTES || helper.length !== leader.length || elements === 0) {
+    throw new LetheError("bad-share", "a share does not have an element for every answer of the task");
+  }
+  const sums = addAggregateShares(leader, helper);
+  let at = 0;
+  const next = (length: number): number[] => {
+    at += length;
+    return sums.slice(at - length, at);
+  };
+  return counts.map((group, i) => ({
+    ...group,
+    sums: isShared[i] ? layout.map(({ statistic }) => next(statistic.answers)) : [],
+  }));
 }
 
 function requireSame(manifest: Manifest, hash: Uint8Array, leader: WindowShare, helper: WindowShare): void {
@@ -67,4 +90,13 @@ function requireSame(manifest: Manifest, hash: Uint8Array, leader: WindowShare, 
   if (!isSameBytes(leader.manifestHash, hash) || !isSameBytes(helper.manifestHash, hash))
     refuse("they are of another manifest");
   if (!isSameBytes(leader.reports, helper.reports)) refuse("they counted different reports");
+  for (const { groups } of [leader, helper]) {
+    const names = groups?.map(({ group }) => group);
+    if (names?.join() !== manifest.groups?.join()) refuse("they do not have the groups of the manifest");
+  }
+  for (const [i, { group, received }] of (leader.groups ?? []).entries()) {
+    if (helper.groups?.[i]?.received !== received) refuse(`they counted different reports of the group ${group}`);
+  }
+  const inGroups = leader.groups?.reduce((sum, { received }) => sum + received, 0) ?? leader.received;
+  if (inGroups !== leader.received) refuse("the groups do not add up to the reports that they counted");
 }

@@ -42,9 +42,12 @@ export { halfBytes, type TwoServerLayout, type TwoServerPart, twoServerLayoutOf 
 export { isValidReport, type PreparedHalf, verifierBytes } from "./verification.ts";
 export {
   deriveWrappingKeys,
+  deriveWrappingSeed,
   type HalfBinding,
   REPORT_ID_BYTES,
+  type Unwrapping,
   WRAPPING_BYTES,
+  WRAPPING_INFO,
   type WrappingKeys,
   wrapReport,
 } from "./wrapping.ts";

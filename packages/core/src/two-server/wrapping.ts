@@ -26,7 +26,8 @@ export const WRAPPING_KEY_BYTES = 32;
 const TAG_BYTES = 16;
 /** What a half's encryption draws. */
 export const SEED_BYTES = 32;
-const INFO = asciiBytes("lethe report half");
+/** The `info` of HPKE. */
+export const WRAPPING_INFO: Uint8Array = asciiBytes("lethe report half");
 
 /** A `CryptoKey`, a type that comes with a browser or with Node. */
 type RecipientKey = Parameters<typeof suite.open>[0]["recipientKey"];
@@ -34,17 +35,27 @@ type RecipientKey = Parameters<typeof suite.open>[0]["recipientKey"];
 /** What a half grows by. */
 export const WRAPPING_BYTES: number = WRAPPING_KEY_BYTES + TAG_BYTES;
 
+/** What opens the halves of one window. */
+export interface Unwrapping {
+  /** The plaintext; undefined if it was not encrypted for this key with this additional data. */
+  open(
+    encapsulated: Uint8Array,
+    ciphertext: Uint8Array,
+    additionalData: Uint8Array,
+  ): Uint8Array | undefined | Promise<Uint8Array | undefined>;
+}
+
 /** A server's keys for the halves of one window; they die with the window's secret. */
-export interface WrappingKeys {
+export interface WrappingKeys extends Unwrapping {
   readonly publicKey: Uint8Array;
   readonly privateKey: Secret<object>;
 }
 
-/** A server's wrapping keys for a window, from the window's secret: always the same. */
-export async function deriveWrappingKeys(
+/** The seed of a server's wrapping keys for a window, from the window's secret; its user overwrites it. */
+export function deriveWrappingSeed(
   windowSecret: Secret<Uint8Array>,
   { task, window, role }: Pick<HalfBinding, "task" | "window" | "role">,
-): Promise<WrappingKeys> {
+): Uint8Array {
   const seed = new Uint8Array(SEED_BYTES);
   const stream = xof(
     "lethe wrapping key",
@@ -55,12 +66,37 @@ export async function deriveWrappingKeys(
   );
   stream(seed);
   stream.destroy();
-  const { publicKey, privateKey } = await suite.kem.deriveKeyPair(seed.buffer);
+  return seed;
+}
+
+/** A server's wrapping keys for a window, from the window's secret: always the same. They work on WebCrypto. */
+export async function deriveWrappingKeys(
+  windowSecret: Secret<Uint8Array>,
+  of: Pick<HalfBinding, "task" | "window" | "role">,
+): Promise<WrappingKeys> {
+  const seed = deriveWrappingSeed(windowSecret, of);
+  const { publicKey, privateKey } = await suite.kem.deriveKeyPair(exact(seed));
   seed.fill(0);
   return {
     publicKey: new Uint8Array(await suite.kem.serializePublicKey(publicKey)),
     privateKey: secret(privateKey),
+    open: (encapsulated, ciphertext, additionalData) => open(privateKey, encapsulated, ciphertext, additionalData),
   };
+}
+
+async function open(
+  recipientKey: RecipientKey,
+  encapsulated: Uint8Array,
+  ciphertext: Uint8Array,
+  additionalData: Uint8Array,
+): Promise<Uint8Array | undefined> {
+  const recipient = { recipientKey, enc: exact(encapsulated), info: exact(WRAPPING_INFO) };
+  try {
+    return new Uint8Array(await suite.open(recipient, exact(ciphertext), exact(additionalData)));
+  } catch (error) {
+    if (error instanceof HpkeError) return undefined;
+    throw error;
+  }
 }
 
 /** Both halves of the shared bits of a report, each for its server. */
@@ -93,7 +129,7 @@ async function wrapHalf(
     const { enc, ct } = await suite.seal(
       {
         recipientPublicKey: await suite.kem.deserializePublicKey(exact(publicKey)),
-        info: exact(INFO),
+        info: exact(WRAPPING_INFO),
         ekm: ephemeral.buffer,
       },
       exact(half),
@@ -110,26 +146,13 @@ async function wrapHalf(
 
 /** Undefined if it is not what was wrapped for this server, device, report, task and window. */
 export async function unwrapHalf(
-  { privateKey }: WrappingKeys,
+  keys: Unwrapping,
   binding: HalfBinding,
   wrapped: Uint8Array,
 ): Promise<Uint8Array | undefined> {
   if (wrapped.length < WRAPPING_BYTES) return undefined;
-  try {
-    const half = await suite.open(
-      {
-        recipientKey: privateKey.reveal() as RecipientKey,
-        enc: exact(wrapped.subarray(0, WRAPPING_KEY_BYTES)),
-        info: exact(INFO),
-      },
-      exact(wrapped.subarray(WRAPPING_KEY_BYTES)),
-      exact(boundTo(binding)),
-    );
-    return new Uint8Array(half);
-  } catch (error) {
-    if (error instanceof HpkeError) return undefined;
-    throw error;
-  }
+  const [encapsulated, ciphertext] = [wrapped.subarray(0, WRAPPING_KEY_BYTES), wrapped.subarray(WRAPPING_KEY_BYTES)];
+  return keys.open(encapsulated, ciphertext, boundTo(binding));
 }
 
 /** The additional data: each part with its length, so that no two bindings give the same. */

@@ -19,7 +19,7 @@ const LARGEST_RECORD = 64 * 2 ** 20;
 
 /**
  * Keeps the record in a folder that holds nothing else and is created if it is missing: `record`, exactly its bytes,
- * beside `lock`. Only the user may read them. One process writes at a time; the others wait, and take over within a
+ * beside `lock`; with a budget, `budget` beside `budget.lock`, which `wipe` leaves. Only the user may read them. One process writes at a time; the others wait, and take over within a
  * second or so of its end. `wipe` ends all of them, within a second or so.
  *
  * All or nothing: a new record is written beside the old one and renamed over it. File systems and disks keep the
@@ -29,10 +29,11 @@ const LARGEST_RECORD = 64 * 2 ** 20;
  * Everything happens before `save` returns. A program that exits gives no time for more, calls are in order by
  * themselves, and the price, one wait for the disk per tick, is small.
  */
-export function fileStore(folder: string): Store {
-  if (folder === "") throw new TypeError("`folder` must not be empty");
+export function fileStore(folder: string, { budget = folder }: FileStoreOptions = {}): Store {
+  if (folder === "" || budget === "") throw new TypeError("`folder` must not be empty");
   // Where it is now, even if the program changes its working folder later.
   const files = filesIn(resolve(folder));
+  const budgets = filesIn(resolve(budget), "budget");
   let isLocked = false;
   return {
     reportsHolder: true,
@@ -54,8 +55,15 @@ export function fileStore(folder: string): Store {
       explained(files, "written", () => replaceFile(files.record, record, { durable }));
     },
     wipe: async () => (isLocked ? explained(files, "wiped", () => removeRecord(files)) : wipeAfterOthers(files)),
+    budget: (change, signal) => updateBudget(budgets, change, signal),
     close: async () => {},
   };
+}
+
+/** How a store in files is set up. */
+export interface FileStoreOptions {
+  /** The folder that has the budget. Tasks whose stores name the same one share it; the default is the store's own. */
+  readonly budget?: string;
 }
 
 interface Files {
@@ -64,8 +72,33 @@ interface Files {
   readonly lock: string;
 }
 
-function filesIn(folder: string): Files {
-  return { folder, record: join(folder, "record"), lock: join(folder, "lock") };
+function filesIn(folder: string, name?: string): Files {
+  const path = (what: string): string => join(folder, what);
+  return name === undefined
+    ? { folder, record: path("record"), lock: path("lock") }
+    : { folder, record: path(name), lock: path(`${name}.lock`) };
+}
+
+/** Reads, changes and replaces it between two turns of this program. Waits for 30 s for other processes. */
+async function updateBudget(
+  files: Files,
+  change: (stored: Uint8Array | undefined) => Uint8Array | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let left = MOST_WAIT_MILLISECONDS; left > 0 && !signal.aborted; left -= QUICK_RETRY_MILLISECONDS) {
+    const taken = explained(files, "locked", () => tryLock(files));
+    if ("release" in taken) {
+      try {
+        const next = change(explained(files, "read", () => load(files)));
+        if (next) explained(files, "written", () => replaceFile(files.record, next, { durable: true }));
+      } finally {
+        explained(files, "unlocked", taken.release);
+      }
+      return;
+    }
+    await sleep(QUICK_RETRY_MILLISECONDS, undefined, { signal }).catch(() => undefined);
+  }
+  throw new LetheError("bad-store", `${files.lock} is held: end the process that holds it`);
 }
 
 type OnWithdrawn = Parameters<Store["lock"]>[1];

@@ -49,6 +49,13 @@ export interface Store {
    * How those that wait hand events to the one that writes. Absent where they cannot: then their events are dropped.
    */
   readonly tabs?: Tabs;
+  /**
+   * Reads and replaces what all tasks that share this place have spent: alone among tabs, processes and tasks, with a
+   * lock of its own. `change` gets what is stored, and returns what replaces it, or undefined to leave it. Resolves when
+   * the disk has that. `wipe` does not touch it. If a store has no such place, it is in IndexedDB, once for the origin;
+   * where that is missing too, no report of a task with a budget is sent.
+   */
+  budget?(change: (stored: Uint8Array | undefined) => Uint8Array | undefined, signal: AbortSignal): Promise<void>;
   /** After this nothing else is called. */
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { isFinal, LetheError, type LetheErrorCode, windowSeconds } from "@lethe/core/device";
+import { budgetPart } from "../budget/load.ts";
 import { report } from "./problems.ts";
 import { isSafe, remove, save } from "./record-keeping.ts";
 import { below, MOST_WAIT_MS, tryIfDue } from "./retry.ts";
@@ -29,11 +30,12 @@ async function send(state: WriterState, window: DeviceWindow): Promise<void> {
   if (!(await isSafe(state, window))) throw new LetheError("bad-store", "the report cannot be stored");
   const { device, token, report: sealed } = window.stored(0);
   try {
+    if (state.budget ?? window.known.manifest.budget) await (await budgetPart.load())(state, window);
     const body = await window.known.bodyOf(sealed, window.number, device);
     await state.service.upload(window.number, device, token, body);
   } catch (error) {
     if (!(error instanceof LetheError && isFinal(error.code))) throw error;
-    forget(state, window, error.code, `not taken: ${error.message}`);
+    forget(state, window, error.code, `dropped: ${error.message}`);
   }
   if (state.signal.aborted) return;
   state.reported.clear();

@@ -1,4 +1,4 @@
-import type { LetheErrorCode, Randomness } from "@lethe/core/device";
+import type { Budget, LetheErrorCode, Randomness } from "@lethe/core/device";
 import type { LetheError } from "@lethe/core/error";
 import type { KnownTask, Service, ServiceOptions } from "../service.ts";
 import type { Store } from "../store/store.ts";
@@ -13,6 +13,8 @@ export interface Counting {
 /** What a writer writes to, asks and tells. */
 export interface WriterOptions extends ServiceOptions {
   readonly store: Store;
+  /** Of the application; the task's holds beside it. */
+  readonly budget?: Budget | undefined;
   readonly random: Randomness;
   readonly onProblem: (error: LetheError) => void;
   /** For what an event causes. It goes to the application only: a log of it would be a log of events. */

@@ -9,6 +9,8 @@ import {
 import type { StoredWindow } from "../record-codec.ts";
 import type { KnownTask } from "../service.ts";
 
+const RECEIPT_BYTES = 16;
+
 /** One window of one device, from enrolment to the sealed report. Times are numbers of ticks since 1970. */
 export interface DeviceWindow {
   readonly number: number;
@@ -125,7 +127,10 @@ export function createWindow(known: KnownTask, kept: Omit<StoredWindow, "manifes
       report = known.seal(publicKeys, sealed, random);
       recorders = [];
       state.fill(0);
-      state = publicKeys = new Uint8Array();
+      state = new Uint8Array();
+      // Names the report, on this device alone: a budget counts it once.
+      publicKeys = new Uint8Array(RECEIPT_BYTES);
+      random(publicKeys);
     },
     inspect: () => recorders.map((recorder) => recorder.inspect()),
   };

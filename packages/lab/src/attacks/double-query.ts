@@ -11,6 +11,7 @@ import {
   REPORT_ID_BYTES,
   type ServerRole,
   sharingContext,
+  type WrappingKeys,
   wrapReport,
 } from "@lethe/core/two-server";
 import { bytesFrom } from "../randomness/bytes-from.ts";
@@ -69,7 +70,7 @@ interface Servers {
 
 async function createServers(random: Randomness): Promise<Servers> {
   const verifyKey = bytesFrom(random, 32);
-  const optionsOf = async (role: ServerRole): Promise<AggregatorOptions> => {
+  const optionsOf = async (role: ServerRole): Promise<AggregatorOptions & { wrapping: WrappingKeys }> => {
     const master = secret(bytesFrom(random, 32));
     const wrapping = await deriveWrappingKeys(master, { ...WINDOW, role });
     return { ...WINDOW, role, statistics: [statistic], master, wrapping, verifyKey, random };

@@ -1,16 +1,8 @@
 import { fork } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  type Enrolment,
-  encodeBase64url,
-  encodeReport,
-  type Manifest,
-  parseEnrolment,
-  type Task,
-} from "@lethe/core/message";
+import { decodeBase64url, encodeReport, type Manifest, type Task } from "@lethe/core/message";
 import { windowFor } from "../fleet/fleet.ts";
-import { inParallel } from "../parallel/in-parallel.ts";
-import type { Load, LoadResult } from "./load-client.ts";
+import type { Load, LoadResult, Uploads } from "./load-client.ts";
 
 const COUNTERS = 1000;
 const CONNECTIONS = 512;
@@ -43,49 +35,48 @@ export interface LoadSize {
   readonly warmUp: number;
 }
 
-/** A device with its keys, in the window that it may report in. */
-interface Enrolled {
+/** Devices that enrolled in a window, and how many did per second. */
+export interface Enrolled {
   readonly window: number;
-  readonly enrolment: Enrolment;
+  /** The answers that they got. */
+  readonly answers: readonly string[];
+  readonly rate: number;
 }
 
-/** Enrols devices, and waits for keys as long as the service makes them. */
-export function enrolAll(url: string, manifest: Manifest, devices: number): Promise<Enrolled[]> {
+/** Enrols devices at the processes with these ports; all of them, however long the keys take. */
+export async function enrolAll(ports: readonly number[], manifest: Manifest, count: number): Promise<Enrolled> {
   const { number: window } = windowFor(manifest);
-  const path = `${url}/v1/tasks/${manifest.task}/windows/${window}/devices`;
-  const enrol = async (): Promise<Enrolled> => {
-    for (;;) {
-      const response = await fetch(path, { method: "POST" });
-      if (response.status === 201) return { window, enrolment: parseEnrolment(await response.text()) };
-      // The service makes keys as fast as it can.
-      await sleep(100);
-    }
-  };
-  return inParallel(devices, enrol, 64);
+  const path = `/v1/tasks/${manifest.task}/windows/${window}/devices`;
+  const { seconds, bodies: answers } = await send({ kind: "enrolments", path, count, ports, connections: CONNECTIONS });
+  return { window, answers, rate: count / seconds };
 }
 
 /** Uploads with honest headers and random ciphertexts, which an intake takes for honest reports. */
-export function loadOf(devices: readonly Enrolled[], bytes: number): Omit<Load, "ports"> {
-  const [first] = devices as [Enrolled];
-  const header = encodeReport(first.enrolment.manifestHash, []);
-  const requests = devices.map(({ window, enrolment: { device, uploadToken } }) => ({
-    path: `/v1/tasks/${TASK.task}/windows/${window}/reports/${encodeBase64url(device)}`,
+export function loadOf({ window, answers }: Enrolled, bytes: number): Uploads & Pick<Load, "connections"> {
+  // Without their keys, whose checks would take longer than the load.
+  const devices = answers.map((text) => JSON.parse(text) as Record<"device" | "uploadToken" | "manifestHash", string>);
+  const header = encodeReport(decodeBase64url("the hash", devices[0]?.manifestHash ?? ""), []);
+  const requests = devices.map(({ device, uploadToken }) => ({
+    path: `/v1/tasks/${TASK.task}/windows/${window}/reports/${device}`,
     token: uploadToken,
   }));
-  return { connections: CONNECTIONS, requests, bytes, header };
+  return { kind: "uploads", connections: CONNECTIONS, requests, bytes, header };
 }
 
-/**
- * Sends a load from another process; how many requests per second it sent. Rejects if one was not answered with 201.
- */
-export function run(load: Load): Promise<number> {
+/** Sends a load; how many requests per second it sent. Rejects if one was not answered with 201. */
+export async function run(load: Load & Uploads): Promise<number> {
+  return load.requests.length / (await send(load)).seconds;
+}
+
+/** Sends a load from another process. Rejects if a request was not answered with 201. */
+function send(load: Load): Promise<LoadResult> {
   return new Promise((resolve, reject) => {
     const client = fork(new URL("./load-client.js", import.meta.url), { serialization: "advanced" });
     client.on("error", reject);
-    client.on("message", ({ seconds, statuses }: LoadResult) => {
-      const good = statuses[201] ?? 0;
-      if (good === load.requests.length) resolve(good / seconds);
-      else reject(new Error(`the service answered ${JSON.stringify(statuses)}`));
+    client.on("message", (result: LoadResult) => {
+      const others = Object.keys(result.statuses).filter((status) => status !== "201");
+      if (others.length === 0) resolve(result);
+      else reject(new Error(`the service answered ${JSON.stringify(result.statuses)}`));
     });
     client.send(load);
   });

@@ -9,7 +9,7 @@ import { secret } from "@lethe/core/encryption";
 import { keyContextOf, type LayoutPart, layoutOf, reportBytes, type TaskLayout } from "@lethe/core/message";
 import { randomnessFrom, withBufferedRandomness } from "@lethe/core/randomness";
 import { median } from "../arithmetic/averages.ts";
-import type { Load } from "./load-client.ts";
+import type { Load, Uploads } from "./load-client.ts";
 import { countingRate, enrolAll, type LoadSize, loadOf, run, TASK } from "./service-load.ts";
 import { startService, TOKEN } from "./start-service.ts";
 import { type Measurement, microseconds } from "./stopwatch.ts";
@@ -33,19 +33,24 @@ export async function benchService(
       const layout = layoutOf(manifest);
       const bytes = reportBytes(layout);
       const insert = await bareInserts(join(folder, "bare"), bytes, each);
-      const bare = bareOpening(layout);
       const rounds: Round[] = [];
       for (let round = 0; round < warmUp + count; round++) {
-        const devices = await enrolAll(service.url, manifest, each);
-        const load: Load = { ...loadOf(devices, bytes), ports: [service.port] };
+        const enrolled = await enrolAll([service.port], manifest, each);
+        const load = { ...loadOf(enrolled, bytes), ports: [service.port] };
         const http = await bareHttp(load);
         const inserts = await insert.run();
+        const opening = bareOpening(layout);
         const uploads = await run(load);
         const counted = await countingRate([service.url], round * each, each);
-        if (round >= warmUp) rounds.push({ http, inserts, uploads, counted });
+        if (round >= warmUp) rounds.push({ enrolments: enrolled.rate, http, inserts, opening, uploads, counted });
       }
       const middle = (of: (round: Round) => number): number => median(rounds.map(of));
       await insert.close();
+      report({
+        name: "service: enrolments, keys made by one thread",
+        value: middle(({ enrolments }) => enrolments),
+        unit: "1/s",
+      });
       report({
         name: `bare node:http, ${bytes} bytes per body, nothing stored`,
         value: middle(({ http }) => http),
@@ -66,7 +71,11 @@ export async function benchService(
         value: middle(({ http, inserts, uploads }) => uploads / Math.min(http, inserts)),
         unit: "ratio",
       });
-      report({ name: "bare opening of 1,000-counter reports on one core", value: bare, unit: "1/s" });
+      report({
+        name: "bare opening of 1,000-counter reports on one core",
+        value: middle(({ opening }) => opening),
+        unit: "1/s",
+      });
       report({
         name: "service: reports opened and counted by one thread",
         value: middle(({ counted }) => counted),
@@ -74,7 +83,7 @@ export async function benchService(
       });
       report({
         name: "service: reports opened / bare opening",
-        value: middle(({ counted }) => counted) / bare,
+        value: middle(({ opening, counted }) => counted / opening),
         unit: "ratio",
       });
     } finally {
@@ -87,13 +96,15 @@ export async function benchService(
 
 /** Rates per second. */
 interface Round {
+  readonly enrolments: number;
   readonly http: number;
   readonly inserts: number;
+  readonly opening: number;
   readonly uploads: number;
   readonly counted: number;
 }
 
-async function bareHttp(load: Load): Promise<number> {
+async function bareHttp(load: Load & Uploads): Promise<number> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -8,6 +8,7 @@ import {
   encodeBase64url,
   type Manifest,
   manifestHash,
+  parseEnrolment,
   parseManifest,
   parseSignedManifest,
   type Task,
@@ -104,10 +105,10 @@ async function measure(
   await post(`${helper.url}/v1/agreements`, task);
   const text = parseSignedManifest(await post(`${leader.url}/v1/tasks`, task)).manifest;
   const manifest = parseManifest(text);
-  const devices = await enrolAll(leader.url, manifest, count);
+  const { window, answers } = await enrolAll([leader.port], manifest, count);
   const hash = manifestHash(text);
   const made: { window: number; enrolment: Enrolment; body: Uint8Array }[] = [];
-  for (const { window, enrolment } of devices) {
+  for (const enrolment of answers.map(parseEnrolment)) {
     made.push({ window, enrolment, body: await reportOf(manifest, hash, window, enrolment) });
   }
   // Keys for the next window are made in the meantime.

@@ -27,6 +27,13 @@ describe("bars in the terminal", () => {
     ]);
   });
 
+  it("have words where there is no value, which is no zero", () => {
+    const bars = [BARS[0], { name: "lost", text: "its secret is gone" }, { name: "cut", text: "x".repeat(99) }];
+    const lines = renderBars({ title: "devices", bars }, 50).split("\n");
+    expect(lines.slice(2, 4)).toEqual(["lost  │ its secret is gone", `cut   │ ${"x".repeat(39)}…`]);
+    expect(renderBars({ title: "t", bars: bars.slice(1) }, 50)).not.toContain("●");
+  });
+
   it("a certain value is a point, and a single one has an axis too", () => {
     const [row = "", axis = ""] = renderBars({ title: "t", bars: [{ name: "n", value: 0, interval: [0, 0] }] }, 40)
       .split("\n")

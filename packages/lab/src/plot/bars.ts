@@ -4,7 +4,7 @@ import { dotAt, drawXAxis } from "./terminal.ts";
 /** Values of one kind, each with an error bar. */
 export interface BarChart {
   readonly title: string;
-  readonly bars: readonly Bar[];
+  readonly bars: readonly (Bar | Gap)[];
 }
 
 /** One value and its error bar. */
@@ -12,6 +12,12 @@ export interface Bar {
   readonly name: string;
   readonly value: number;
   readonly interval: readonly [low: number, high: number];
+}
+
+/** A row without a value, and why it has none. */
+export interface Gap {
+  readonly name: string;
+  readonly text: string;
 }
 
 /**
@@ -24,11 +30,14 @@ export function renderBars({ title, bars }: BarChart, columns = 78): string {
   const names = bars.map(({ name }) => shortened(printable(name), Math.floor(columns / 2) - 4));
   const margin = names.reduce((most, name) => Math.max(most, [...name].length), 0) + 2;
   const width = columns - margin - 2;
-  const values = bars.flatMap(({ value, interval }) => [value, ...interval]);
+  const values = bars.flatMap((bar) => ("text" in bar ? [] : [bar.value, ...bar.interval]));
   const x = createScale({ label: "", scale: "linear" }, [0, ...values], Math.max(2, Math.floor(width / 9)));
   return [
     ...wrap(title, columns),
-    ...bars.map((bar, i) => `${padded(names[i] as string, margin - 2)} │${drawBar(bar, x, width)}`),
+    ...bars.map(
+      (bar, i) =>
+        `${padded(names[i] as string, margin - 2)} │${"text" in bar ? ` ${shortened(printable(bar.text), width - 1)}` : drawBar(bar, x, width)}`,
+    ),
     ...drawXAxis(x, margin, width),
   ]
     .map((line) => line.trimEnd())

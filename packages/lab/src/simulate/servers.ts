@@ -14,15 +14,15 @@ import {
   addAggregateShares,
   createAggregator,
   createTwoServerStatistic,
-  deriveWrappingKeys,
   issueShareKeys,
   type ServerRole,
   sharingContext,
   type TwoServerSpec,
   twoServerReportBytes,
-  type WrappingKeys,
   wrapReport,
 } from "@lethe/core/two-server";
+import { deriveNodeWrappingKeys, type NodeWrappingKeys } from "@lethe/server/hpke";
+import { loadRistretto } from "@lethe/server/ristretto";
 import { bytesFrom } from "../randomness/bytes-from.ts";
 
 /** The servers of a simulated fleet, one or two, with their keys. They have no database and no network. */
@@ -30,6 +30,8 @@ export interface SimulatedServers {
   /** The report as it is uploaded, header included. */
   readonly bytes: StatisticBytes;
   readonly estimates: Pick<ServerSide, "estimate" | "consistent" | "localEpsilon" | "mechanism">;
+  /** What a device records, in the order in which its recorder numbers it. */
+  readonly events: readonly string[];
   /** Issues keys to a new device and starts its recorder. */
   enrol(device: Uint8Array): Recorder;
   /** The recorder of a device that was closed and opens again, in the same tick or in another. */
@@ -43,16 +45,19 @@ export interface SimulatedServers {
 }
 
 const WINDOW = { task: "simulation", window: 0 } as const;
+/** The servers compute as the service does. */
+const group = await loadRistretto();
 
 /** One server that holds the key, for any scheme. */
 export function oneServer(scheme: SchemeName, spec: StatisticSpec, random: Randomness): SimulatedServers {
-  const { device, server } = createStatistic(scheme, spec);
+  const { device, server } = createStatistic(scheme, spec, group);
   const master = secret(bytesFrom(random, 32));
   const keyOf = (id: Uint8Array): DeviceKeyContext => ({ ...WINDOW, device: id, role: "tally", index: 0 });
   let sums: number[] | undefined;
   return {
     bytes: { ...device.bytes, report: reportBytes([{ device }]) },
     estimates: server,
+    events: device.events,
     enrol: (id) => device.start(server.issueKey(master, keyOf(id)), random),
     resume: (id, stored, sameTick) => device.resume(server.issueKey(master, keyOf(id)), stored, sameTick, random),
     send: async (_id, sealed) => [sealed],
@@ -72,13 +77,12 @@ export async function twoServers(spec: TwoServerSpec, random: Randomness): Promi
   const statistic = createTwoServerStatistic(spec);
   const device = statistic.device(sharingContext(WINDOW));
   const verifyKey = bytesFrom(random, 32);
-  const leader = await createServer("leader");
-  const helper = await createServer("helper");
+  const [leader, helper] = [createServer("leader"), createServer("helper")];
   const servers = { leader, helper };
 
-  async function createServer(role: ServerRole): Promise<SimulatedServer> {
+  function createServer(role: ServerRole): SimulatedServer {
     const master = secret(bytesFrom(random, 32));
-    const wrapping = await deriveWrappingKeys(master, { ...WINDOW, role });
+    const wrapping = deriveNodeWrappingKeys(master, { ...WINDOW, role });
     const aggregator = createAggregator({
       ...WINDOW,
       role,
@@ -87,8 +91,9 @@ export async function twoServers(spec: TwoServerSpec, random: Randomness): Promi
       wrapping,
       verifyKey,
       random,
+      group,
     });
-    return { issueKeys: (id) => issueShareKeys(role, master, WINDOW, id), wrapping, aggregator };
+    return { issueKeys: (id) => issueShareKeys(role, master, WINDOW, id, group), wrapping, aggregator };
   }
 
   const keysOf = (id: Uint8Array): Uint8Array =>
@@ -97,6 +102,7 @@ export async function twoServers(spec: TwoServerSpec, random: Randomness): Promi
   return {
     bytes: { ...statistic.bytes, report: twoServerReportBytes([{ statistic }]) },
     estimates: statistic,
+    events: device.events,
     enrol: (id) => device.start(keysOf(id), random),
     resume: (id, stored, sameTick) => device.resume(keysOf(id), stored, sameTick, random),
     send: async (id, sealed) => {
@@ -118,6 +124,6 @@ export async function twoServers(spec: TwoServerSpec, random: Randomness): Promi
 
 interface SimulatedServer {
   issueKeys(device: Uint8Array): Uint8Array;
-  readonly wrapping: WrappingKeys;
+  readonly wrapping: NodeWrappingKeys;
   readonly aggregator: Aggregator;
 }

@@ -7,7 +7,8 @@
 import { createHash } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
 import { DEVICE_BYTES, SIGNATURE_BYTES } from "@lethe/core/message";
-import { REPORT_ID_BYTES, shareKeysBytes } from "@lethe/core/two-server";
+import { halfBytes, REPORT_ID_BYTES, shareKeysBytes, verifierBytes, WRAPPING_BYTES } from "@lethe/core/two-server";
+import type { TwoServerTask } from "../storage/tasks.ts";
 
 const HASH_BYTES = 32;
 const COUNT_BYTES = 8;
@@ -38,6 +39,8 @@ export function unpackHelperKeys(packed: Uint8Array): { readonly leaderKeys: Uin
 /** One report of a job: what the helper shall open, and the leader's verifier. */
 export interface JobEntry {
   readonly device: Uint8Array;
+  /** One byte, the place of its group among those of the task; none if the task has no groups. */
+  readonly groupByte: Uint8Array;
   readonly report: Uint8Array;
   readonly half: Uint8Array;
   readonly leaderVerifier: Uint8Array;
@@ -45,6 +48,7 @@ export interface JobEntry {
 
 /** The sizes, in bytes, of what a job carries for each report. */
 export interface JobSizes {
+  readonly group: number;
   readonly half: number;
   readonly verifier: number;
 }
@@ -102,7 +106,9 @@ export function encodeJob(
   { verifyKey, ...agreed }: Agreed & { readonly verifyKey: Uint8Array },
   entries: readonly JobEntry[],
 ): Uint8Array {
-  const rows = entries.flatMap(({ device, report, half, leaderVerifier }) => [device, report, half, leaderVerifier]);
+  const rows = entries.flatMap(({ device, groupByte, report, half, leaderVerifier }) => {
+    return [device, groupByte, report, half, leaderVerifier];
+  });
   return Buffer.concat([encodeAgreed(agreed), verifyKey, ...rows]);
 }
 
@@ -139,10 +145,25 @@ export function decodeFinish(bytes: Uint8Array): Agreed & Counted {
 }
 
 /** Reads the reports of a job. */
-export function decodeJobEntries(rest: Uint8Array, { half, verifier }: JobSizes): JobEntry[] {
-  return rowsOf(rest, [DEVICE_BYTES, REPORT_ID_BYTES, half, verifier]).map(
-    ([device, report, halfOf, leaderVerifier]) => ({ device, report, half: halfOf, leaderVerifier }) as JobEntry,
+export function decodeJobEntries(rest: Uint8Array, { group, half, verifier }: JobSizes): JobEntry[] {
+  return rowsOf(rest, [DEVICE_BYTES, group, REPORT_ID_BYTES, half, verifier]).map(
+    ([device, groupByte, report, halfOf, leaderVerifier]) =>
+      ({ device, groupByte, report, half: halfOf, leaderVerifier }) as JobEntry,
   );
+}
+
+/** What a job carries for each report of a task. */
+export function jobSizesOf({ manifest, layout }: TwoServerTask): JobSizes {
+  return {
+    group: manifest.groups ? 1 : 0,
+    half: halfBytes(layout, "helper") + WRAPPING_BYTES,
+    verifier: verifierBytes(layout.map(({ statistic }) => statistic)),
+  };
+}
+
+/** The byte of a group, as a job and a digest have it. */
+export function groupByteOf({ manifest }: TwoServerTask, group: number): Uint8Array {
+  return manifest.groups ? Uint8Array.of(group) : new Uint8Array();
 }
 
 /** The answer to a job: the helper's verifiers, in the order of the reports. */
@@ -158,9 +179,17 @@ export function decodeVerifiers(bytes: Uint8Array, count: number, width: number)
   return rows.map(([verifier]) => verifier as Uint8Array);
 }
 
-/** A digest of a report that both servers can compute: of its device, its id, and the helper's half. */
-export function digestOf(device: Uint8Array, report: Uint8Array, half: Uint8Array): Uint8Array {
-  return createHash("sha256").update(device).update(report).update(half).digest();
+/**
+ * A digest of a report that both servers can compute: of its device, its group if there are groups, its id, and the
+ * helper's half. So servers that agree on the digests have counted every report in the same group.
+ */
+export function digestOf({
+  device,
+  groupByte,
+  report,
+  half,
+}: Pick<JobEntry, "device" | "groupByte" | "report" | "half">): Uint8Array {
+  return createHash("sha256").update(device).update(groupByte).update(report).update(half).digest();
 }
 
 function take(bytes: Uint8Array, length: number): [Uint8Array, Uint8Array] {

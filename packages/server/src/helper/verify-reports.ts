@@ -1,16 +1,22 @@
 import { createHash } from "node:crypto";
 import type { Secret } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
-import { halfBytes, verifierBytes, WRAPPING_BYTES } from "@lethe/core/two-server";
-import { decodeJobEntries, decodeJobHead, digestOf, encodeVerifiers, type JobEntry } from "../between/messages.ts";
+import {
+  decodeJobEntries,
+  decodeJobHead,
+  digestOf,
+  encodeVerifiers,
+  type JobEntry,
+  jobSizesOf,
+} from "../between/messages.ts";
 import { commitToVerifyKey, verifyKeyOf } from "../between/verify-key.ts";
 import type { Queryable } from "../storage/database.ts";
 import { addHelperReports, findHelperReports, type HelperReport } from "../storage/helper-reports.ts";
 import { lockTally, saveTally } from "../storage/tallies.ts";
 import type { TwoServerTask } from "../storage/tasks.ts";
 import { lockWindow, type WindowRow } from "../storage/windows.ts";
-import { type PreparedReport, resumeAggregator } from "../tally/resume-aggregator.ts";
-import { openTally, sealTally } from "../tally/sealed-tally.ts";
+import { type PreparedReport, resumeAggregators } from "../tally/resume-aggregator.ts";
+import { groupsIn, openTally, sealTally } from "../tally/sealed-tally.ts";
 import { secretOf, windowKeysOf } from "../tally/window-keys.ts";
 import { findAgreedWindow, MOST_AT_ONCE, unlessOver, versionOf, windowClosed } from "./agreed-window.ts";
 import type { HelperParts } from "./helper.ts";
@@ -72,28 +78,36 @@ async function countJob(
   if (!tally) throw windowClosed(name, number);
   const before = openTally(windowSecret, tally.sealed, "share");
   const knownBy = new Map([...stored.values()].map((report) => [hexOf(report.device), report]));
-  const aggregator = resumeAggregator("helper", task, before, prepared, (device) => {
+  const groupBytes = new Map(entries.map(({ device, groupByte }) => [hexOf(device), groupByte]));
+  const aggregators = resumeAggregators("helper", task, before, prepared, (device) => {
     const known = knownBy.get(hexOf(device));
-    return (
-      known && { verifier: known.verifier, isSame: (id, half) => isSame(known.digest, digestOf(device, id, half)) }
-    );
+    const groupByte = groupBytes.get(hexOf(device)) as Uint8Array;
+    const isKnown = (report: Uint8Array, half: Uint8Array): boolean =>
+      known !== undefined && isSame(known.digest, digestOf({ device, groupByte, report, half }));
+    return known && { verifier: known.verifier, isSame: isKnown };
   });
   const verifiers: Uint8Array[] = [];
   const added: HelperReport[] = [];
-  let { invalid } = before;
-  for (const [i, { device, report, half, leaderVerifier }] of entries.entries()) {
-    const verifier = await aggregator.prepare(device, report, half);
+  for (const [i, entry] of entries.entries()) {
+    const {
+      device,
+      groupByte: [group = 0],
+      report,
+      half,
+      leaderVerifier,
+    } = entry;
+    const verifier = await aggregators.prepare(group, device, report, half);
     verifiers.push(verifier);
     const leaderDigest = createHash("sha256").update(leaderVerifier).digest();
     const known = stored.get(i);
     if (known) requireSameVerifier(known, leaderDigest);
     else {
-      if (!aggregator.conclude(device, leaderVerifier)) invalid++;
-      added.push({ device, digest: digestOf(device, report, half), leaderDigest, verifier });
+      aggregators.conclude(group, device, leaderVerifier);
+      added.push({ device, digest: digestOf(entry), leaderDigest, verifier });
     }
   }
   await addHelperReports(transaction, row.id, added);
-  const sealed = sealTally(windowSecret, { kind: "share", share: aggregator.unfinished(), invalid });
+  const sealed = sealTally(windowSecret, aggregators.unfinished());
   await saveTally(transaction, row.id, { counted: tally.counted + added.length, sealed });
   return { verifiers, counted: added.length };
 }
@@ -121,10 +135,12 @@ function requireSameVerifyKey(
 }
 
 /** The reports of a job: not too many, and one per device. */
-function entriesIn({ layout }: TwoServerTask, rest: Uint8Array): JobEntry[] {
-  const half = halfBytes(layout, "helper") + WRAPPING_BYTES;
-  const verifier = verifierBytes(layout.map(({ statistic }) => statistic));
-  const entries = decodeJobEntries(rest, { half, verifier });
+function entriesIn(task: TwoServerTask, rest: Uint8Array): JobEntry[] {
+  const entries = decodeJobEntries(rest, jobSizesOf(task));
+  const groups = groupsIn(task.manifest).length;
+  if (entries.some(({ groupByte: [group = 0] }) => group >= groups)) {
+    throw new LetheError("bad-encoding", "a job has a report of a group that the task does not have");
+  }
   if (entries.length > MOST_AT_ONCE) throw new LetheError("bad-encoding", "a job has too many reports");
   if (new Set(devicesOf(entries).map(hexOf)).size !== entries.length) {
     throw new LetheError("report-differs", "a job has two reports of one device");

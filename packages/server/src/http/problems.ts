@@ -4,10 +4,14 @@ import type { FastifyReply } from "fastify";
 
 const RETRY_AFTER_SECONDS: Partial<Record<ProblemCode, number>> = { "rate-limited": 5, "no-keys-left": 1 };
 
-/** Sends a problem of the one table. */
-export function sendProblem(reply: FastifyReply, code: ProblemCode, detail: string): FastifyReply {
+/** Sends a problem of the one table; the client may try again after as many seconds, if that can help. */
+export function sendProblem(
+  reply: FastifyReply,
+  code: ProblemCode,
+  detail: string,
+  retryAfter: number | undefined = RETRY_AFTER_SECONDS[code],
+): FastifyReply {
   const problem = problemOf(code, detail);
-  const retryAfter = RETRY_AFTER_SECONDS[code];
   if (retryAfter !== undefined) reply.header("retry-after", retryAfter);
   if (code === "unauthorized") reply.header("www-authenticate", "Bearer");
   return reply.code(problem.status).type("application/problem+json").send(JSON.stringify(problem));
@@ -28,9 +32,12 @@ export function sendOther(
  * The problem of the one table for our own errors, and for what fastify finds wrong with a request; undefined for a
  * failure of the service.
  */
-export function refusalOf(error: unknown): { code: ProblemCode; detail: string } | undefined {
+export function refusalOf(
+  error: unknown,
+): { code: ProblemCode; detail: string; retryAfter?: number | undefined } | undefined {
   if (error instanceof LetheError) {
-    return isProblemCode(error.code) ? { code: error.code, detail: error.message } : undefined;
+    const { retryAfter } = error as { retryAfter?: number };
+    return isProblemCode(error.code) ? { code: error.code, detail: error.message, retryAfter } : undefined;
   }
   const { code, statusCode = 500 } = error as { code?: string; statusCode?: number };
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return { code: "wrong-size", detail: "the body is too long" };

@@ -458,6 +458,10 @@ describe("the body of an enrolment", () => {
     await expectProblem(await ask(body), "bad-encoding");
   });
 
+  it.each([1, null, ["stable"], {}])("is refused if the group in it is %j", async (group) => {
+    await expectProblem(await ask(JSON.stringify({ group })), "bad-encoding");
+  });
+
   it("may be absent, empty or an attestation", async () => {
     const bare = await fetch(`${service.url}/v1/tasks/${task.name}/windows/${window}/devices`, { method: "POST" });
     expect([bare.status, (await ask("{}")).status, (await ask('{"attestation":{"a":[1]}}')).status]).toEqual([

@@ -135,7 +135,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     if (route?.anyOrigin && isOfWindow(parameters)) options.onRefused(parameters.task, parameters.window, refusal.code);
     // The rest of the body is read and dropped, but only up to a limit.
     if (!isShorter(request, MOST_DRAINED)) reply.header("connection", "close");
-    return sendProblem(reply, refusal.code, refusal.detail);
+    return sendProblem(reply, refusal.code, refusal.detail, refusal.retryAfter);
   });
   return app;
 }

@@ -89,6 +89,7 @@ export function createWindowLookup(database: Database, tasks: TaskRegistry, cloc
         enrolled: row?.enrolled ?? 0,
         received: row?.received ?? 0,
         minimumDevices: manifest.minimumDevices,
+        ...(manifest.groups && { groups: manifest.groups }),
         refused: row ? await refusalsOf(database, row.id) : {},
       };
     },

@@ -1,18 +1,19 @@
-import { decodeTwoServerReport, halfBytes, verifierBytes, WRAPPING_BYTES } from "@lethe/core/two-server";
-import type { JobEntry, JobSizes } from "../between/messages.ts";
+import { decodeTwoServerReport } from "@lethe/core/two-server";
+import { groupByteOf, type JobEntry, type JobSizes, jobSizesOf } from "../between/messages.ts";
 import type { TwoServerTask } from "../storage/tasks.ts";
 import { readWindow, type WindowRow } from "../storage/windows.ts";
 import { type BatchCounter, type CountingParts, countBatches } from "../tally/batches.ts";
-import { type PreparedReport, resumeAggregator } from "../tally/resume-aggregator.ts";
+import { type PreparedReport, resumeAggregators } from "../tally/resume-aggregator.ts";
 import type { ShareTally } from "../tally/sealed-tally.ts";
 import type { Helper } from "./client.ts";
 
 /** A job's bytes stay far below what a helper accepts. */
 const JOB_BYTES = 2_000_000;
-const LARGEST_JOB = 128;
+const LARGEST_JOB = 512;
 
 /** A report of a job, after the leader has prepared its half. */
 interface Report extends JobEntry, PreparedReport {
+  readonly group: number;
   readonly leaderHalf: Uint8Array;
 }
 
@@ -27,24 +28,26 @@ export function countWithHelper(
   window: WindowRow,
   isPaused: () => boolean,
 ): Promise<void> {
-  const statistics = task.layout.map(({ statistic }) => statistic);
-  const sizes = { half: halfBytes(task.layout, "helper") + WRAPPING_BYTES, verifier: verifierBytes(statistics) };
+  const sizes = jobSizesOf(task);
   const verifyKey = helper.verifyKey(window.name, window.number);
   const counter: BatchCounter<readonly Report[], "share"> = {
     kind: "share",
     largestBatch: largestJob(sizes),
-    // While one job is at the helper the next is opened here.
-    workers: parts.threads.count + 1,
+    // While one job is at the helper and another in the database, the next is opened here.
+    workers: parts.threads.count + 2,
     open: async (keys, reports) => {
-      const sent = reports.map(({ device, body }) => ({
+      const sent = reports.map(({ device, group, body }) => ({
         device,
+        group,
         ...decodeTwoServerReport(task.layout, task.hash, body),
       }));
       const halves = sent.map(({ device, reportId, leader }) => ({ device, report: reportId, half: leader }));
       const prepared = await parts.threads.run("prepareShares", keys, "leader", verifyKey, halves);
       return prepared.map((half, i): Report => {
-        const { device, reportId: report, leader, helper: helperHalf } = sent[i] as (typeof sent)[number];
-        return { device, report, half: helperHalf, leaderHalf: leader, prepared: half, leaderVerifier: half.verifier };
+        const { device, group, reportId: report, leader, helper: helperHalf } = sent[i] as (typeof sent)[number];
+        const groupByte = groupByteOf(task, group);
+        const halves = { half: helperHalf, leaderHalf: leader, leaderVerifier: half.verifier };
+        return { device, group, groupByte, report, ...halves, prepared: half };
       });
     },
     settle: async (reports) => {
@@ -66,11 +69,10 @@ async function withReports(
   reports: readonly Report[],
   helperVerifiers: readonly Uint8Array[],
 ): Promise<ShareTally> {
-  const aggregator = resumeAggregator("leader", task, tally, reports);
-  let { invalid } = tally;
-  for (const [i, { device, report, leaderHalf }] of reports.entries()) {
-    await aggregator.prepare(device, report, leaderHalf);
-    if (!aggregator.conclude(device, helperVerifiers[i] as Uint8Array)) invalid++;
+  const aggregators = resumeAggregators("leader", task, tally, reports);
+  for (const [i, { device, group, report, leaderHalf }] of reports.entries()) {
+    await aggregators.prepare(group, device, report, leaderHalf);
+    aggregators.conclude(group, device, helperVerifiers[i] as Uint8Array);
   }
-  return { kind: "share", share: aggregator.unfinished(), invalid };
+  return aggregators.unfinished();
 }

@@ -1,6 +1,6 @@
 import { LetheError } from "@lethe/core/error";
 import { decodeTwoServerReport } from "@lethe/core/two-server";
-import { digestOf } from "../between/messages.ts";
+import { digestOf, groupByteOf } from "../between/messages.ts";
 import type { Published } from "../release/release.ts";
 import { publishShare } from "../release/share.ts";
 import type { Database } from "../storage/database.ts";
@@ -25,9 +25,9 @@ export async function finishWithHelper(
 ): Promise<Published | undefined> {
   const window = await readWindow(database, id);
   if (window.state !== "closed" || (await countedIn(database, id)) !== window.received) return undefined;
-  const reports = await hashOfReports(database, id, task.reportBytes, (device, body) => {
+  const reports = await hashOfReports(database, id, task.reportBytes, ({ device, group, body }) => {
     const { reportId, helper: half } = decodeTwoServerReport(task.layout, task.hash, body);
-    return digestOf(device, reportId, half);
+    return digestOf({ device, groupByte: groupByteOf(task, group), report: reportId, half });
   });
   await helper.finish(task, window, { received: window.received, reports });
   return database.transaction(async (transaction) => {

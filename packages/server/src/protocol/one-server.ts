@@ -3,6 +3,7 @@ import { publishRelease } from "../release/publish.ts";
 import type { OneServerTask } from "../storage/tasks.ts";
 import { type BatchCounter, countBatches } from "../tally/batches.ts";
 import type { BatchSums } from "../tally/opening.ts";
+import { addUp } from "../tally/sealed-tally.ts";
 import type { Threads } from "../tally/threads.ts";
 import { windowKeysOf } from "../tally/window-keys.ts";
 import type { ServerProtocol } from "./protocol.ts";
@@ -31,10 +32,11 @@ function sumsIn(threads: Threads): BatchCounter<BatchSums, "sums"> {
     workers: 2 * threads.count,
     open: (keys, reports) => threads.run("open", keys, reports),
     settle:
-      async ({ sums, invalid }) =>
+      async ({ sums, received, invalid }) =>
       async (tally) => ({
         kind: "sums",
-        sums: sums.map((each, i) => each.map((sum, j) => sum + (tally.sums[i]?.[j] ?? 0))),
+        sums: sums.map((each, i) => addUp(each, tally.sums[i])),
+        received: addUp(received, tally.received),
         invalid: tally.invalid + invalid,
       }),
   };

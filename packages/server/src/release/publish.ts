@@ -7,7 +7,7 @@ import type { CountingParts } from "../tally/batches.ts";
 import type { KeyFile } from "../tally/key-file.ts";
 import { openTally, type SumsTally } from "../tally/sealed-tally.ts";
 import { secretOf } from "../tally/window-keys.ts";
-import { makeRelease, type Published, withhold } from "./release.ts";
+import { countGroups, makeRelease, type Published, withhold } from "./release.ts";
 
 /**
  * Publishes the release of a closed window of one server, in one transaction and once. Undefined while reports are
@@ -27,8 +27,12 @@ export async function publishRelease(
   return database.transaction(async (transaction) => {
     const window = await lockWindow(transaction, id);
     if (window.state !== "closed") return undefined;
-    const closed = { task, window, refused: await refusalsOf(transaction, id), at };
-    const opened = cost && (await openCounted(transaction, keyFile, window));
+    // How many reports each group has shows once all are counted.
+    const isGrouped = task.manifest.groups !== undefined;
+    const opened = enough || isGrouped ? await openCounted(transaction, keyFile, window) : undefined;
+    if (isGrouped && !opened) return undefined;
+    const groups = opened && (await countGroups(transaction, task, id, opened));
+    const closed = { task, window, groups, refused: await refusalsOf(transaction, id), at };
     const release = withhold(closed) ?? (cost && opened && makeRelease(closed, opened, cost));
     if (!release) return undefined;
     await addRelease(transaction, release);

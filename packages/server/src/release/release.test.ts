@@ -77,7 +77,11 @@ describe("a release of 200 reports", () => {
     if (spec.statistic === "occurrence") return [120, 40];
     return spec.statistic === "mean" ? [300] : [100, 60, 40];
   });
-  const release = makeRelease(closed(200), { kind: "sums", sums, invalid: -5 }, priceRelease(text, 200));
+  const release = makeRelease(
+    closed(200),
+    { kind: "sums", sums, received: [200], invalid: -5 },
+    priceRelease(text, 200),
+  );
 
   it("fits its schema, and says when, of how many and what was refused", () => {
     expect(schemas.release.parse(release)).toEqual(release);

@@ -5,18 +5,22 @@
  */
 
 import {
+  type GroupCounts,
   type Refused,
   type Release,
-  releasedMetrics,
+  releasedFigures,
   releasedPrivacy,
   timesOf,
   type Withheld,
+  withheldGroups,
 } from "@lethe/core/message";
 import type { TaskPlan } from "@lethe/core/plan";
 import { INVALID_COUNT_EPSILON, INVALID_COUNT_STANDARD_ERROR } from "@lethe/core/privacy";
+import type { Queryable } from "../storage/database.ts";
+import { countEnrolled } from "../storage/devices.ts";
 import type { OneServerTask, TaskVersion } from "../storage/tasks.ts";
 import type { WindowRow } from "../storage/windows.ts";
-import type { SumsTally } from "../tally/sealed-tally.ts";
+import type { SumsTally, WindowTally } from "../tally/sealed-tally.ts";
 
 /** How a window that was counted ends: with a release or a share, or without one because too few devices reported. */
 export type Published = "released" | "not-enough";
@@ -25,16 +29,37 @@ export type Published = "released" | "not-enough";
 export interface ClosedWindow<T extends TaskVersion = TaskVersion> {
   readonly task: T;
   readonly window: WindowRow;
+  /** How many devices each group of the task has; undefined if it has no groups. */
+  readonly groups?: readonly GroupCounts[] | undefined;
   readonly refused: Refused;
   readonly at: number;
 }
 
 /** Why nothing is released, if too few devices reported. */
-export function withhold(closed: ClosedWindow): Withheld | undefined {
-  const missing = closed.task.manifest.minimumDevices - closed.window.received;
-  return missing > 0
-    ? { status: "not-enough", missing, ...outcomeOf({ ...closed, manifest: closed.task.manifest }) }
-    : undefined;
+export function withhold({ groups: counts, ...closed }: ClosedWindow): Withheld | undefined {
+  const { manifest } = closed.task;
+  const groups = counts && withheldGroups(manifest, counts);
+  if (counts && !groups) return undefined;
+  const missing = groups
+    ? Math.min(...groups.map((group) => group.missing))
+    : manifest.minimumDevices - closed.window.received;
+  if (missing <= 0) return undefined;
+  return { status: "not-enough", missing, ...outcomeOf({ ...closed, manifest }), ...(groups && { groups }) };
+}
+
+/**
+ * How many devices of each group enrolled and reported, from a tally that has all reports; undefined if the task has no
+ * groups.
+ */
+export async function countGroups(
+  transaction: Queryable,
+  { manifest: { groups } }: TaskVersion,
+  windowId: number,
+  { received }: Pick<WindowTally, "received">,
+): Promise<GroupCounts[] | undefined> {
+  if (!groups) return undefined;
+  const enrolled = await countEnrolled(transaction, windowId, groups.length);
+  return groups.map((_, i) => ({ enrolled: enrolled[i] as number, received: received[i] ?? 0 }));
 }
 
 /**
@@ -42,16 +67,17 @@ export function withhold(closed: ClosedWindow): Withheld | undefined {
  * was found invalid shows only in `invalid`, which began with noise.
  */
 export function makeRelease(closed: ClosedWindow<OneServerTask>, tally: SumsTally, cost: TaskPlan): Release {
-  const statistics = closed.task.layout.map(({ spec, metrics, server }, i) => ({
-    ...spec,
-    metrics,
-    estimates: server,
-    sums: tally.sums[i] ?? [],
+  const { manifest, layout } = closed.task;
+  const statistics = layout.map(({ spec, metrics, server }) => ({ ...spec, metrics, estimates: server }));
+  const counted = (closed.groups ?? [closed.window]).map(({ enrolled, received }, group) => ({
+    enrolled,
+    received,
+    sums: tally.sums.slice(group * layout.length, (group + 1) * layout.length),
   }));
   return {
     status: "released",
-    ...outcomeOf({ ...closed, manifest: closed.task.manifest }),
-    metrics: releasedMetrics(closed.task.manifest.metrics, statistics, closed.window.received, cost),
+    ...outcomeOf({ ...closed, manifest }),
+    ...releasedFigures(manifest, statistics, counted, cost),
     invalid: {
       estimate: tally.invalid,
       standardError: INVALID_COUNT_STANDARD_ERROR,
@@ -67,7 +93,7 @@ export function outcomeOf({
   window,
   refused,
   at,
-}: Omit<ClosedWindow, "task"> & Pick<TaskVersion, "manifest">): Omit<Withheld, "status" | "missing"> {
+}: Omit<ClosedWindow, "task" | "groups"> & Pick<TaskVersion, "manifest">): Omit<Withheld, "status" | "missing"> {
   const { from, to } = timesOf(manifest, window.number);
   const { task: name, version } = manifest;
   const { number, enrolled, received } = window;

@@ -1,5 +1,5 @@
 import { sign } from "node:crypto";
-import { timesOf } from "@lethe/core/message";
+import { type GroupCounts, timesOf } from "@lethe/core/message";
 import { encodeSignedShare, encodeWindowShare, type ServerRole } from "@lethe/core/two-server";
 import type { Queryable } from "../storage/database.ts";
 import { addDocument, addRelease } from "../storage/releases.ts";
@@ -7,10 +7,10 @@ import { lockTally } from "../storage/tallies.ts";
 import type { TwoServerTask } from "../storage/tasks.ts";
 import { endWindow, refusalsOf, type WindowRow } from "../storage/windows.ts";
 import type { KeyFile } from "../tally/key-file.ts";
-import { resumeAggregator } from "../tally/resume-aggregator.ts";
-import { openTally } from "../tally/sealed-tally.ts";
+import { closedShare } from "../tally/resume-aggregator.ts";
+import { openTally, type ShareTally } from "../tally/sealed-tally.ts";
 import { secretOf } from "../tally/window-keys.ts";
-import { type Published, withhold } from "./release.ts";
+import { countGroups, type Published, withhold } from "./release.ts";
 
 /** A window in which this server has counted exactly the reports that the other server has. */
 export interface CountedWindow {
@@ -33,10 +33,12 @@ export async function publishShare(
 ): Promise<Published> {
   const { task, window, at } = counted;
   const refused = await refusalsOf(transaction, window.id);
-  const withheld = withhold({ task, window, refused, at });
+  const tally = await openCounted(transaction, keyFile, window);
+  const groups = await countGroups(transaction, task, window.id, tally);
+  const withheld = withhold({ task, window, groups, refused, at });
   if (withheld) await addRelease(transaction, withheld);
   else {
-    const document = await documentOf(transaction, keyFile, counted);
+    const document = documentOf(counted, tally, groups);
     const signature = new Uint8Array(sign(null, Buffer.from(document), keyFile.signingKey));
     const signed = encodeSignedShare({ status: "shared", document, signature });
     await addDocument(transaction, window.name, window.number, signed);
@@ -46,21 +48,26 @@ export async function publishShare(
   return outcome;
 }
 
-/**
- * The document to sign. The aggregator adds this server's noise here and nowhere else, in the transaction that
- * publishes the result.
- */
-async function documentOf(
-  transaction: Queryable,
-  keyFile: KeyFile,
-  { task, window, role, reports, at }: CountedWindow,
-): Promise<string> {
+async function openCounted(transaction: Queryable, keyFile: KeyFile, window: WindowRow): Promise<ShareTally> {
   const stored = await lockTally(transaction, window.id);
   const windowSecret = await secretOf(transaction, keyFile, window);
   if (!stored || !windowSecret) throw new TypeError("a window that is open has a tally and a secret");
-  const tally = openTally(windowSecret, stored.sealed, "share");
+  return openTally(windowSecret, stored.sealed, "share");
+}
+
+/**
+ * The document to sign. The aggregators add this server's noise here and nowhere else, in the transaction that
+ * publishes the result. Nothing of a group that is not released is in it: the other server's half would open that.
+ */
+function documentOf(
+  { task, window, role, reports, at }: CountedWindow,
+  tally: ShareTally,
+  groups: readonly GroupCounts[] | undefined,
+): string {
   const { name, number, received, enrolled } = window;
   const { from, to } = timesOf(task.manifest, number);
+  const released = tally.shares.filter((_, i) => !groups || (groups[i]?.received ?? 0) >= task.manifest.minimumDevices);
+  const isLeader = role === "leader";
   return encodeWindowShare({
     role,
     task: name,
@@ -70,9 +77,16 @@ async function documentOf(
     to,
     at,
     manifestHash: task.hash,
-    ...(role === "leader" && { enrolled, invalid: tally.invalid }),
+    ...(isLeader && { enrolled, invalid: tally.invalid }),
     received,
     reports,
-    share: resumeAggregator(role, task, tally).close(),
+    ...(groups && {
+      groups: groups.map((group, i) => ({
+        group: task.manifest.groups?.[i] as string,
+        ...(isLeader && { enrolled: group.enrolled }),
+        received: group.received,
+      })),
+    }),
+    share: Buffer.concat(released.map((share) => closedShare(role, task, share))),
   });
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { DEVICE_BYTES } from "@lethe/core/message";
 import { pack, packedRows, type Queryable } from "./database.ts";
+import type { GroupedReport } from "./reports.ts";
 
 const DIGEST_BYTES = 32;
 
@@ -90,14 +91,15 @@ export function hashOfReports(
   database: Queryable,
   windowId: number,
   reportBytes: number,
-  digestOf: (device: Uint8Array, body: Uint8Array) => Uint8Array,
+  digestOf: (report: GroupedReport) => Uint8Array,
 ): Promise<Uint8Array> {
   const atOnce = Math.max(1, Math.min(AT_ONCE, Math.floor(MOST_BYTES_AT_ONCE / reportBytes)));
   return hashInOrder(async (last) => {
-    const rows = await database.query<{ device: Uint8Array; body: Uint8Array }>(
-      `SELECT device, body FROM reports WHERE window_id = $1 AND device > $2 ORDER BY device LIMIT ${atOnce}`,
+    const rows = await database.query<GroupedReport>(
+      `SELECT device, body, (SELECT group_number FROM devices WHERE devices.device = reports.device) AS "group"
+       FROM reports WHERE window_id = $1 AND device > $2 ORDER BY device LIMIT ${atOnce}`,
       [windowId, last],
     );
-    return rows.map(({ device, body }) => ({ device, digest: digestOf(device, body) }));
+    return rows.map((report) => ({ device: report.device, digest: digestOf(report) }));
   });
 }

@@ -68,10 +68,15 @@ describe.each(["elgamal", "lattice"] as const)("with %s", (scheme) => {
     const task = { name: EXACT_TASK.task, manifest: parseManifest(text), hash, layout };
     const reports = issued.map(({ device, publicKeys }) => ({
       device,
+      group: 0,
       body: reportOf({ task, window: WINDOW, id: device, token: "", publicKeys }, "happened", "times", "average"),
     }));
     expect(openReports(keys, reports).invalid).toBe(0);
-    const swapped = reports.map(({ body }, i) => ({ body, device: reports[(i + 1) % 4]?.device as Uint8Array }));
+    const swapped = reports.map(({ body }, i) => ({
+      body,
+      group: 0,
+      device: reports[(i + 1) % 4]?.device as Uint8Array,
+    }));
     expect(openReports(keys, swapped).invalid).toBe(4);
     expect(openReports({ ...keys, windowSecret: new Uint8Array(randomBytes(32)) }, reports).invalid).toBe(4);
   });
@@ -85,7 +90,7 @@ describe.each(["elgamal", "lattice"] as const)("with %s", (scheme) => {
       ...Array.from({ length: 20 }, () => (length: number) => new Uint8Array(randomBytes(length))),
     ];
     const device = issued[0]?.device as Uint8Array;
-    const reports = fillings.map((fill) => ({ device, body: encodeReport(hash, parts.map(fill)) }));
+    const reports = fillings.map((fill) => ({ device, group: 0, body: encodeReport(hash, parts.map(fill)) }));
     const { sums, invalid } = openReports(keys, reports);
     expect(invalid).toBe(fillings.length);
     expect(sums.map((answers) => answers.length)).toEqual([1, 3, 1]);
@@ -93,6 +98,7 @@ describe.each(["elgamal", "lattice"] as const)("with %s", (scheme) => {
     // Zeros may be a ciphertext of nothing; they open or they do not.
     const zeros = {
       device,
+      group: 0,
       body: encodeReport(
         hash,
         parts.map((length) => new Uint8Array(length)),

@@ -14,6 +14,7 @@ import {
 } from "@lethe/core/message";
 import { planTask, type TaskPlan } from "@lethe/core/plan";
 import { randomnessFrom, withBufferedRandomness } from "@lethe/core/randomness";
+import { groupsIn } from "./sealed-tally.ts";
 
 /** What a thread needs to know of a window: its secret, and the manifest, which has the layout. */
 export interface WindowKeys {
@@ -34,15 +35,18 @@ export interface IssuedKeys {
   readonly signature: Uint8Array;
 }
 
-/** A report, as it is stored. */
+/** A report, as it is stored, and the place of its device's group among those of the task. */
 export interface ReceivedReport {
   readonly device: Uint8Array;
   readonly body: Uint8Array;
+  readonly group: number;
 }
 
-/** The answers of a batch of reports, added up: one list per statistic. */
+/** The answers of a batch of reports, added up: for each group one list per statistic. */
 export interface BatchSums {
   readonly sums: readonly (readonly number[])[];
+  /** How many reports of each group these are. */
+  readonly received: readonly number[];
   /** How many reports were invalid; never published without noise. */
   readonly invalid: number;
 }
@@ -105,21 +109,25 @@ export function openReports(
   return withBufferedRandomness(random, (buffered) => {
     const { manifest, hash, layout } = contextOf(text, group);
     const master = secret(windowSecret);
-    const sums: number[][] = layout.map(() => []);
+    const groups = groupsIn(manifest);
+    const sums: number[][] = groups.flatMap(() => layout.map(() => []));
+    const received = groups.map(() => 0);
     let invalid = 0;
-    for (const { device, body } of reports) {
+    for (const { device, body, group } of reports) {
+      if (received[group] === undefined) throw new RangeError("a device is in a group that its task does not have");
+      received[group]++;
       const parts = decodeReport(layout, hash, body);
       let valid = true;
       for (const [i, part] of layout.entries()) {
         const context = keyContextOf(part, { task: manifest.task, window, device, role: ROLE });
         const opened = part.server.open(master, context, parts[i] as Uint8Array, buffered);
         if (!opened.valid) valid = false;
-        const sum = sums[i] as number[];
+        const sum = sums[group * layout.length + i] as number[];
         for (const [j, answer] of opened.answers.entries()) sum[j] = (sum[j] ?? 0) + answer;
       }
       if (!valid) invalid++;
     }
-    return { sums, invalid };
+    return { sums, received, invalid };
   });
 }
 

@@ -3,8 +3,13 @@ import { describe, expect, it } from "vitest";
 import { openTally, sealEmptyTally, sealTally, type WindowTally } from "./sealed-tally.ts";
 
 const windowSecret = secret(new Uint8Array(32).fill(1));
-const sums: WindowTally = { kind: "sums", sums: [[3, 0, 1], [12345]], invalid: -7 };
-const share: WindowTally = { kind: "share", share: Uint8Array.of(1, 2, 3, 45), invalid: 2 };
+const sums: WindowTally = { kind: "sums", sums: [[3, 0, 1], [12345]], received: [4], invalid: -7 };
+const share: WindowTally = {
+  kind: "share",
+  shares: [Uint8Array.of(1, 2, 3, 45), undefined, Uint8Array.of(7)],
+  received: [3, 0, 1],
+  invalid: 2,
+};
 
 describe.each([sums, share])("a tally of $kind", (tally) => {
   it("is read as it was sealed", () => {
@@ -30,6 +35,6 @@ describe.each([sums, share])("a tally of $kind", (tally) => {
 
 it("an empty tally is one of either kind, with its noise", () => {
   const sealed = sealEmptyTally(windowSecret, 5);
-  expect(openTally(windowSecret, sealed, "sums")).toEqual({ kind: "sums", sums: [], invalid: 5 });
-  expect(openTally(windowSecret, sealed, "share")).toEqual({ kind: "share", share: undefined, invalid: 5 });
+  expect(openTally(windowSecret, sealed, "sums")).toEqual({ kind: "sums", sums: [], received: [], invalid: 5 });
+  expect(openTally(windowSecret, sealed, "share")).toEqual({ kind: "share", shares: [], received: [], invalid: 5 });
 });

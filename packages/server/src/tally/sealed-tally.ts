@@ -1,11 +1,19 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { deriveTallyKey, type Secret } from "@lethe/core/encryption";
+import type { Task } from "@lethe/core/message";
+
+/** The groups of a task, by their places. A task without groups is one group. */
+export function groupsIn({ groups = [""] }: Pick<Task, "groups">): readonly string[] {
+  return groups;
+}
 
 /** Everything that was counted in a window of one server. */
 export interface SumsTally {
   readonly kind: "sums";
-  /** Answers, added up: one list per statistic; none before the first report. */
+  /** Answers, added up: for each group one list per statistic; none before the first report. */
   readonly sums: readonly (readonly number[])[];
+  /** How many reports of each group are in it; none before the first report. */
+  readonly received: readonly number[];
   /** The number of invalid reports, plus the noise that was drawn when the window was made. */
   readonly invalid: number;
 }
@@ -13,8 +21,10 @@ export interface SumsTally {
 /** Everything that one of two servers counted in a window. */
 export interface ShareTally {
   readonly kind: "share";
-  /** The server's share of all sums, as core's aggregator stores it; undefined before the first report. */
-  readonly share: Uint8Array | undefined;
+  /** The server's shares of all sums, one for each group, as core's aggregator stores them; undefined if none is. */
+  readonly shares: readonly (Uint8Array | undefined)[];
+  /** As in the other kind. */
+  readonly received: readonly number[];
   /** As in the other kind. */
   readonly invalid: number;
 }
@@ -33,16 +43,18 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * The text under the seal. It has the same form for both kinds, and never changed: a share's bytes are the first list.
+ * The text under the seal. It has the same form for both kinds: the bytes of a group's share are a list. Tallies of
+ * before there were groups lack `received`.
  */
 interface SealedText {
   readonly sums: readonly (readonly number[])[];
+  readonly received?: readonly number[];
   readonly invalid: number;
 }
 
 /** The tally that a window of any task begins with; `noise` is what its count of invalid reports begins with. */
 export function sealEmptyTally(windowSecret: Secret<Uint8Array>, noise: number): Uint8Array {
-  return sealTally(windowSecret, { kind: "sums", sums: [], invalid: noise });
+  return sealTally(windowSecret, { kind: "sums", sums: [], received: [], invalid: noise });
 }
 
 /**
@@ -52,7 +64,7 @@ export function sealEmptyTally(windowSecret: Secret<Uint8Array>, noise: number):
  * only those who could open the reports anyway.
  */
 export function sealTally(windowSecret: Secret<Uint8Array>, tally: WindowTally): Uint8Array {
-  const text: SealedText = { sums: sumsOf(tally), invalid: tally.invalid };
+  const text: SealedText = { sums: sumsOf(tally), received: tally.received, invalid: tally.invalid };
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, deriveTallyKey(windowSecret).reveal(), nonce);
   return Buffer.concat([nonce, cipher.update(JSON.stringify(text), "utf8"), cipher.final(), cipher.getAuthTag()]);
@@ -73,10 +85,16 @@ export function openTally<Kind extends TallyKind>(
 
 function sumsOf(tally: WindowTally): SealedText["sums"] {
   if (tally.kind === "sums") return tally.sums;
-  return tally.share ? [[...tally.share]] : [];
+  return tally.shares.map((share) => [...(share ?? [])]);
 }
 
-function tallyOf(kind: TallyKind, { sums, invalid }: SealedText): WindowTally {
-  if (kind === "sums") return { kind, sums, invalid };
-  return { kind, share: sums[0] && Uint8Array.from(sums[0]), invalid };
+function tallyOf(kind: TallyKind, { sums, received = [], invalid }: SealedText): WindowTally {
+  if (kind === "sums") return { kind, sums, received, invalid };
+  const shares = sums.map((bytes) => (bytes.length > 0 ? Uint8Array.from(bytes) : undefined));
+  return { kind, shares, received, invalid };
+}
+
+/** Numbers at the same places, added up; a list may be shorter, and ends in zeros then. */
+export function addUp(one: readonly number[] = [], other: readonly number[] = []): number[] {
+  return Array.from({ length: Math.max(one.length, other.length) }, (_, i) => (one[i] ?? 0) + (other[i] ?? 0));
 }

@@ -3,7 +3,6 @@ import { nobleGroup, type RistrettoGroup, secret } from "@lethe/core/encryption"
 import { DEVICE_BYTES, type Manifest, manifestHash, parseManifest, publicKeysSigningBytes } from "@lethe/core/message";
 import { randomnessFrom } from "@lethe/core/randomness";
 import {
-  deriveWrappingKeys,
   encodeShareKeys,
   issueShareKeys,
   type PreparedHalf,
@@ -12,6 +11,7 @@ import {
   type TwoServerLayout,
   twoServerLayoutOf,
 } from "@lethe/core/two-server";
+import { deriveNodeWrappingKeys } from "./hpke.ts";
 import type { IssuedKeys, WindowKeys } from "./opening.ts";
 
 /** A server's half of a report, as it was received. */
@@ -45,7 +45,7 @@ export async function issueShares(
   const { manifest, hash } = contextOf(text);
   const master = secret(windowSecret);
   const at = { task: manifest.task, window };
-  const { publicKey: wrappingKey } = await deriveWrappingKeys(master, { ...at, role });
+  const { publicKey: wrappingKey } = deriveNodeWrappingKeys(master, { ...at, role });
   const ids = typeof devices === "number" ? Array.from({ length: devices }, newDevice) : devices;
   return ids.map((device) => {
     const publicKeys = encodeShareKeys({ shareKeys: issueShareKeys(role, master, at, device, group), wrappingKey });
@@ -71,7 +71,7 @@ export async function prepareShares(
   const { manifest, layout } = contextOf(text);
   const master = secret(windowSecret);
   const at = { task: manifest.task, window };
-  const wrapping = await deriveWrappingKeys(master, { ...at, role });
+  const wrapping = deriveNodeWrappingKeys(master, { ...at, role });
   const statistics = layout.map(({ statistic }) => statistic);
   const server = { ...at, role, statistics, master, wrapping, verifyKey, group };
   return Promise.all(halves.map(({ device, report, half }) => prepareReport(server, { device, report }, half)));

@@ -11,11 +11,11 @@ import {
   canonicalPoints,
   decodePoint,
   IDENTITY,
+  multiplyBaseOnce,
   POINT_BYTES,
   type RistrettoPoint,
   randomScalar,
   STAND_IN,
-  UNBLINDED_BASE,
   WIDE_BYTES,
 } from "./ristretto.ts";
 
@@ -154,7 +154,7 @@ function encrypt(publicKey: ElGamalPublicKey, message: RistrettoPoint, random: R
 
 function rerandomize(publicKey: ElGamalPublicKey, { ephemeral, masked }: ElGamalCiphertext, random: Randomness) {
   const r = randomScalar(random);
-  return canonical(ephemeral.add(UNBLINDED_BASE.multiply(r)), masked.add(publicKey.point.multiply(r)));
+  return canonical(ephemeral.add(multiplyBaseOnce(r)), masked.add(publicKey.point.multiply(r)));
 }
 
 /** M = masked − x·(r·G). Multiplying 0·G is faster, because its coordinates are zero, so it is not done. */
@@ -164,9 +164,9 @@ function decrypt(secretKey: ElGamalSecretKey, { ephemeral, masked }: ElGamalCiph
   return masked.subtract(isIdentity ? IDENTITY : product);
 }
 
-function canonical(...points: readonly [ephemeral: RistrettoPoint, masked: RistrettoPoint]): ElGamalCiphertext {
-  const [ephemeral, masked] = canonicalPoints(points) as [RistrettoPoint, RistrettoPoint];
-  return { ephemeral, masked };
+function canonical(ephemeral: RistrettoPoint, masked: RistrettoPoint): ElGamalCiphertext {
+  const [first, second] = canonicalPoints([ephemeral, masked]) as [RistrettoPoint, RistrettoPoint];
+  return { ephemeral: first, masked: second };
 }
 
 /** Messages from −2⁵² to 2⁵² become scalars of the same length, so that every encryption takes the same time. */
@@ -181,10 +181,8 @@ const BITS = [IDENTITY, BASE] as const;
 /** m·G, for a secret m. Bits, by far the most frequent messages, need no multiplication. */
 function messagePoint(message: number): RistrettoPoint {
   if (!Number.isSafeInteger(message)) throw new RangeError(`a counter is a whole number, not ${message}`);
-  const bit = BITS[message];
-  if (bit) return bit;
-  offsetPoint ??= UNBLINDED_BASE.multiply(OFFSET);
-  return UNBLINDED_BASE.multiply(OFFSET + BigInt(message)).subtract(offsetPoint);
+  offsetPoint ??= multiplyBaseOnce(OFFSET);
+  return BITS[message] ?? multiplyBaseOnce(OFFSET + BigInt(message)).subtract(offsetPoint);
 }
 
 function add(left: ElGamalCiphertext, right: ElGamalCiphertext): ElGamalCiphertext {
@@ -214,8 +212,11 @@ function decodePublicKey(bytes: Uint8Array, isUsedOften = true): ElGamalPublicKe
   return isUsedOften ? preparePublicKey(point) : { point };
 }
 
+/** Bits of the scalar for each addition. One bit more saves a seventh of the time, and doubles the table. */
+const KEY_WINDOW = 7;
+
 /** Asks noble to keep a table of the point's multiples, as it does for G. */
 function preparePublicKey(point: RistrettoPoint): ElGamalPublicKey {
-  point.precompute(6);
+  point.precompute(KEY_WINDOW);
   return { point };
 }

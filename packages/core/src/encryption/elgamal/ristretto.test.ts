@@ -5,7 +5,16 @@ import { describe, expect, it } from "vitest";
 import { coordinatesOf } from "../../../test/coordinates.ts";
 import { LetheError } from "../../error.ts";
 import { seededRandomnessForTests } from "../../randomness/index.ts";
-import { BASE, canonicalPoints, decodePoint, IDENTITY, type RistrettoPoint, randomScalar } from "./ristretto.ts";
+import {
+  BASE,
+  canonicalPoints,
+  decodePoint,
+  IDENTITY,
+  multiplyBaseOnce,
+  ORDER,
+  type RistrettoPoint,
+  randomScalar,
+} from "./ristretto.ts";
 
 interface Vectors {
   readonly multiplesOfGenerator: readonly string[];
@@ -61,12 +70,20 @@ describe("canonical coordinates", () => {
       for (const standIn of standIns(element)) {
         expect(standIn.equals(element)).toBe(true);
         // The last is the same element, with another Z.
-        for (const point of [standIn, standIn.add(BASE).subtract(BASE)]) {
-          expect(canonicalPoints([BASE, point, IDENTITY]).slice(1, 2).map(coordinatesOf)).toEqual([expected]);
+        const again = standIn.add(BASE).subtract(BASE);
+        for (const point of canonicalPoints([standIn, again, IDENTITY, again]).toSpliced(2, 1)) {
+          expect(coordinatesOf(point)).toEqual(expected);
         }
       }
     }
   });
+});
+
+it("a multiple of G computed for once is that of noble's G, for random scalars and the least and greatest", () => {
+  const random = seededRandomnessForTests("once");
+  for (const r of [1n, 2n, 255n, 256n, ORDER - 1n, ...Array.from({ length: 20 }, () => randomScalar(random))]) {
+    expect(multiplyBaseOnce(r).equals(BASE.multiply(r))).toBe(true);
+  }
 });
 
 describe("randomScalar", () => {

@@ -1,5 +1,6 @@
+import { FpInvertBatch } from "@noble/curves/abstract/modular.js";
 import { ristretto255 } from "@noble/curves/ed25519.js";
-import { bytesToNumberLE } from "@noble/curves/utils.js";
+import { bytesToNumberBE, bytesToNumberLE } from "@noble/curves/utils.js";
 import { LetheError, requireLength } from "../../error.ts";
 import type { Randomness } from "../../randomness/index.ts";
 
@@ -10,12 +11,6 @@ export type RistrettoPoint = InstanceType<typeof ristretto255.Point>;
 export const BASE: RistrettoPoint = ristretto255.Point.BASE;
 /** ℓ, the number of elements. */
 export const ORDER: bigint = ristretto255.Point.Fn.ORDER;
-/**
- * G once more. noble blinds the scalars by which G itself is multiplied, which takes half as long again. That is for
- * scalars that are used for nothing else. An encryption multiplies a key by the same scalar, unblinded, so blinding G
- * alone hides nothing.
- */
-export const UNBLINDED_BASE: RistrettoPoint = ristretto255.Point.fromAffine(BASE.toAffine()).precompute(7);
 /** 0·G. */
 export const IDENTITY: RistrettoPoint = ristretto255.Point.ZERO;
 /** Takes the place of a point with which the same work would take less time. Not G: noble keeps tables for it. */
@@ -55,20 +50,41 @@ export function decodePointOrStandIn(bytes: Uint8Array): { point: RistrettoPoint
  * The same elements, in the coordinates that decoding them gives. Coordinates remember how a point was computed: a fresh
  * multiple of G is affine, a sum is not, and additions can be retraced. Code that keeps points in memory keeps these.
  * Of the four points that stand for an element, (x, y), (−x, −y), (iy, ix) and (−iy, −ix), decoding gives the one where
- * neither x nor x·y is "negative", so no square root is needed.
+ * neither x nor x·y is "negative", so no square root is needed; and one inversion serves for all.
  */
 export function canonicalPoints(points: readonly RistrettoPoint[]): RistrettoPoint[] {
   const { Fp } = ristretto255.Point;
-  // One inversion serves all; noble has no other way to the coordinate that is inverted.
-  const inverses = Fp.invertBatch(points.map((point) => (point as unknown as { ep: { Z: bigint } }).ep.Z));
+  const inverted = FpInvertBatch(
+    Fp,
+    points.map((point) => (point as unknown as Extended).ep.Z),
+  );
   return points.map((point, i) => {
-    let { x, y } = point.toAffine(inverses[i]);
+    let { x, y } = point.toAffine(inverted[i]);
     const product = Fp.mul(x, y);
     if (Fp.is0(product)) return IDENTITY;
     if (isNegative(product)) [x, y] = [Fp.mul(y, SQRT_OF_MINUS_ONE), Fp.mul(x, SQRT_OF_MINUS_ONE)];
     if (isNegative(x)) [x, y] = [Fp.neg(x), Fp.neg(y)];
     return ristretto255.Point.fromAffine({ x, y });
   });
+}
+
+/** What noble keeps of a point, and does not show; x = X/Z. */
+interface Extended {
+  readonly ep: { readonly Z: bigint };
+}
+
+/** G again, but for noble, which adds a multiple of ℓ to whatever multiplies `BASE`. */
+let generator: RistrettoPoint | undefined;
+const WINDOW = 8;
+
+/**
+ * r·G, for an r that is drawn for this and used for nothing else. `BASE.multiply` takes twice as long, because it blinds
+ * the scalar anew every time: that protects one that is multiplied often, and here it is random already. The number of
+ * additions is the same for every r.
+ */
+export function multiplyBaseOnce(r: bigint): RistrettoPoint {
+  generator ??= ristretto255.Point.fromAffine(BASE.toAffine()).precompute(WINDOW);
+  return generator.multiply(r);
 }
 
 /** As RFC 9496 calls odd numbers. */
@@ -82,9 +98,7 @@ export function randomScalar(random: Randomness): bigint {
   let scalar = 0n;
   while (scalar === 0n) {
     random(bytes);
-    let value = 0n;
-    for (const byte of bytes) value = (value << 8n) | BigInt(byte);
-    scalar = value % ORDER;
+    scalar = bytesToNumberBE(bytes) % ORDER;
   }
   bytes.fill(0);
   return scalar;

@@ -24,20 +24,19 @@ export function packBits(values: Int32Array, bits: number, into: Uint8Array, off
   return at;
 }
 
-/** Reads what `packBits` wrote, filling `values`, whatever the bits left over in the last byte are. */
+/**
+ * Reads what `packBits` wrote, filling `values`, whatever the bits left over in the last byte are. There are four bytes at
+ * the least. Returns the offset behind them.
+ */
 export function unpackBits(bytes: Uint8Array, offset: number, bits: number, values: Int32Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const mask = 2 ** bits - 1;
-  let pending = 0;
-  let pendingBits = 0;
-  let at = offset;
+  const last = bytes.length - 4;
   for (let i = 0; i < values.length; i++) {
-    while (pendingBits < bits) {
-      pending |= (bytes[at++] as number) << pendingBits; // at most 24 + 8 bits
-      pendingBits += 8;
-    }
-    values[i] = pending & mask;
-    pending >>>= bits;
-    pendingBits -= bits;
+    const bit = 8 * offset + i * bits;
+    // The four bytes from here on hold all of the value: at most 7 + 25 bits, or up to the end.
+    const at = Math.min(bit >> 3, last);
+    values[i] = (view.getUint32(at, true) >>> (bit - 8 * at)) & mask;
   }
-  return at;
+  return offset + packedBytes(values.length, bits);
 }

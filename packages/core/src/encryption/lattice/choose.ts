@@ -1,5 +1,6 @@
 import { type CompactFormat, sizeOf } from "./compact.ts";
-import { LARGEST_LOG2_FAILURE, log2FailureBound, type NoiseHistory } from "./failure-bound.ts";
+import { failureBound, type Gains, LARGEST_LOG2_FAILURE } from "./failure-bound.ts";
+import { gainsOf, type NoiseHistory } from "./noise-history.ts";
 import { LATTICE_SETS, type LatticeParameters, LONGEST, modulusBits, plaintextLimit } from "./parameters.ts";
 
 /** What a statistic needs of a ciphertext. */
@@ -29,11 +30,14 @@ export interface LatticeChoice {
  */
 export function chooseLattice(need: LatticeNeed): LatticeChoice {
   checkNeed(need);
-  return chooseFor(need);
+  return chooseFor(need, gainsOf);
 }
 
+/** How the gains follow from a need: `flatGains`, or `gainsOf`, which devices load only if their task multiplies. */
+type GainsOf = (parameters: LatticeParameters, history: NoiseHistory) => Gains;
+
 /** For a need that a statistic has worked out from checked numbers. */
-export function chooseFor(need: LatticeNeed): LatticeChoice {
+export function chooseFor(need: LatticeNeed, gains: GainsOf): LatticeChoice {
   if (need.slots > LONGEST) {
     throw new RangeError(
       `a ciphertext has at most ${LONGEST} slots and ${need.slots} are needed: lower ${need.toLower ?? "slots"}`,
@@ -42,7 +46,7 @@ export function chooseFor(need: LatticeNeed): LatticeChoice {
   for (const parameters of LATTICE_SETS) {
     if (parameters.dimension < need.slots || plaintextLimit(parameters) < need.plaintextBits) continue;
     if (modulusBits(parameters) < (need.modulusBits ?? 0)) continue;
-    const choice = shortestFormat(parameters, need);
+    const choice = shortestFormat(parameters, need, gains(parameters, need));
     if (choice !== undefined) return choice;
   }
   throw new RangeError(
@@ -65,10 +69,10 @@ function checkNeed({ plaintextBits, slots, encryptions, encryptionsAfter = 0, re
     throw new RangeError(`reads names a slot beyond the ${slots} that are needed`);
 }
 
-function shortestFormat(parameters: LatticeParameters, need: LatticeNeed): LatticeChoice | undefined {
+function shortestFormat(parameters: LatticeParameters, need: LatticeNeed, gains: Gains): LatticeChoice | undefined {
   const { plaintextBits } = need;
   const qBits = modulusBits(parameters);
-  const bound = log2FailureBound(parameters, plaintextBits, need);
+  const bound = failureBound(parameters, plaintextBits, gains);
   const fits = (c0Bits: number, c1Bits: number) => bound({ c0Bits, c1Bits }) < LARGEST_LOG2_FAILURE;
   if (!fits(qBits, qBits)) return undefined;
   const reads = need.reads ?? Array.from({ length: parameters.dimension }, (_, i) => i);

@@ -12,11 +12,12 @@ const random = fastRandomness("compact");
 
 describe("bit packing", () => {
   it("is inverted exactly, and sizes are as stated", () => {
-    const values = fc
-      .integer({ min: 1, max: 25 })
-      .chain((bits) =>
-        fc.record({ bits: fc.constant(bits), values: fc.array(fc.nat(2 ** bits - 1), { maxLength: 60 }) }),
-      );
+    const values = fc.integer({ min: 1, max: 25 }).chain((bits) =>
+      fc.record({
+        bits: fc.constant(bits),
+        values: fc.array(fc.nat(2 ** bits - 1), { minLength: 32, maxLength: 60 }),
+      }),
+    );
     fc.assert(
       fc.property(values, fc.nat(5), ({ bits, values }, offset) => {
         const bytes = new Uint8Array(offset + packedBytes(values.length, bits));

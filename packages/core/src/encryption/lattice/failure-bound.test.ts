@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { seededRandomnessForTests } from "../../randomness/index.ts";
 import { chooseLattice } from "./choose.ts";
 import { compactBytes, decodeCompact, encodeCompact } from "./compact.ts";
-import { log2FailureBound, noiseVariance } from "./failure-bound.ts";
 import { createLattice } from "./lattice.ts";
+import { log2FailureBound, noiseVariance } from "./noise-history.ts";
 import { LATTICE_SETS } from "./parameters.ts";
 
 const L1 = LATTICE_SETS[0];

@@ -1,16 +1,12 @@
 import { CENTRED_BINOMIAL_VARIANCE } from "../../randomness/centred-binomial.ts";
-import type { SmallPolynomial } from "./limbs.ts";
-import { createNegacyclicFft } from "./negacyclic-fft.ts";
 import { type LatticeParameters, modulusBits } from "./parameters.ts";
 
-/** What happens to a ciphertext on its way from the first encryption to the opening. */
-export interface NoiseHistory {
-  /** Fresh encryptions in it, rerandomizations included. */
-  readonly encryptions: number;
-  /** A public polynomial by which all that is multiplied, for a ring of this dimension. */
-  readonly multipliedBy?: (dimension: number) => SmallPolynomial;
-  /** Further fresh encryptions after the multiplication. */
-  readonly encryptionsAfter?: number;
+/** By how much each of the N singular values of a ciphertext's path multiplies a variance: G_k below, and how often. */
+export type Gains = ReadonlyMap<number, number>;
+
+/** Of fresh encryptions that are added up and not multiplied. */
+export function flatGains({ dimension }: LatticeParameters, { encryptions }: { readonly encryptions: number }): Gains {
+  return new Map([[encryptions, dimension]]);
 }
 
 /** Bits that remain of each coefficient when it is sent, as in `CompactFormat`; all of them if not switched. */
@@ -22,17 +18,8 @@ export interface KeptBits {
 /** log₂ of the largest acceptable probability that a coefficient decodes wrongly. */
 export const LARGEST_LOG2_FAILURE = -40;
 
-const TERNARY_VARIANCE = 2 / 3;
-
-/**
- * The variance of one coefficient's noise before any modulus switching: one encryption has σ²·(4N/3 + 1), namely
- * −e·u + e₂ + e₁·s, and multiplication by P multiplies it by ‖P‖₂².
- */
-export function noiseVariance(parameters: LatticeParameters, history: NoiseHistory): number {
-  const gains = gainSpectrum(parameters, history);
-  const meanGain = gains.reduce((sum, gain) => sum + gain, 0) / gains.length;
-  return CENTRED_BINOMIAL_VARIANCE * (2 * parameters.dimension * TERNARY_VARIANCE + 1) * meanGain;
-}
+/** Of a uniform ternary sample. */
+export const TERNARY_VARIANCE: number = 2 / 3;
 
 /**
  * log₂ of an upper bound on the probability that one coefficient decodes wrongly, as a function of the bits that are
@@ -56,12 +43,11 @@ export function noiseVariance(parameters: LatticeParameters, history: NoiseHisto
  * when the coefficients of U have an odd sum. Rounding halves up gives r₀ the values −h₀+1, …, h₀, of mean ½; that
  * shifts Z by at most N/2, which is taken off B.
  */
-export function log2FailureBound(
+export function failureBound(
   parameters: LatticeParameters,
   plaintextBits: number,
-  history: NoiseHistory,
+  gains: Gains,
 ): (kept?: KeptBits) => number {
-  const gains = countGains(gainSpectrum(parameters, history));
   const qBits = modulusBits(parameters);
   return (kept = { c0Bits: qBits, c1Bits: qBits }) => {
     const halfUnit = (bits: number): number => (bits === qBits ? 0 : 2 ** (qBits - bits - 1));
@@ -73,12 +59,7 @@ export function log2FailureBound(
 }
 
 /** log of the least 2·E[e^{λZ}]·e^{−λB} found. */
-function logChernoff(
-  dimension: number,
-  gains: ReadonlyMap<number, number>,
-  c0HalfUnit: number,
-  margin: number,
-): number {
+function logChernoff(dimension: number, gains: Gains, c0HalfUnit: number, margin: number): number {
   const sigma2 = CENTRED_BINOMIAL_VARIANCE;
   const rounding = c0HalfUnit ** 2 / 3;
   const at = (lambda: number): number => {
@@ -95,33 +76,6 @@ function logChernoff(
   };
   const largestGain = Math.max(...gains.keys());
   return minimum(at, 0, 1 / Math.sqrt(TERNARY_VARIANCE * (sigma2 * largestGain + rounding)));
-}
-
-/** G_k of the comment above, N values. */
-function gainSpectrum({ dimension }: LatticeParameters, history: NoiseHistory): Float64Array {
-  const { encryptions, multipliedBy, encryptionsAfter = 0 } = history;
-  const gains = new Float64Array(dimension).fill(encryptions + encryptionsAfter);
-  if (multipliedBy === undefined) return gains;
-  const half = dimension / 2;
-  const polynomial = multipliedBy(dimension);
-  if (polynomial.length !== dimension) {
-    throw new RangeError(`a factor has ${dimension} coefficients, not ${polynomial.length}`);
-  }
-  const spectrum = new Float64Array(polynomial);
-  createNegacyclicFft(dimension).forward(spectrum);
-  for (let k = 0; k < half; k++) {
-    // The other half of the roots are the conjugates of these.
-    const power = (spectrum[k] as number) ** 2 + (spectrum[k + half] as number) ** 2;
-    gains[k] = encryptions * power + encryptionsAfter;
-    gains[k + half] = gains[k] as number;
-  }
-  return gains;
-}
-
-function countGains(gains: Float64Array): Map<number, number> {
-  const counts = new Map<number, number>();
-  for (const gain of gains) counts.set(gain, (counts.get(gain) ?? 0) + 1);
-  return counts;
 }
 
 /** The least value met while narrowing in on the minimum of a convex function; any value is a valid bound. */

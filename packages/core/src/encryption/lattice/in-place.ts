@@ -76,8 +76,9 @@ function createZeroEncryptor(ring: Ring): InPlaceLattice["addEncryptionsOfZero"]
   const spectrum = new Float64Array(N);
 
   return (publicKey, { c0, c1 }, count, random) => {
-    // A sum of 4,096 ternary samples has standard deviation 52, `largestFactor` is at least 219: by Chernoff's bound the 2-norm of N such sums
-    // exceeds that of a vector full of `largestFactor` with probability below 2⁻¹⁰⁰⁰⁰. So products are exact, although single entries may be larger.
+    // A sum of 4,096 ternary samples has standard deviation 52, and `largestFactor` is at least 219. By Chernoff's bound
+    // the 2-norm of N such sums exceeds that of a vector full of `largestFactor` with probability below 2⁻¹⁰⁰⁰⁰. So
+    // products are exact, although single entries may be larger.
     for (let left = count; left > 0; left -= MOST_SUMMED) {
       const summed = Math.min(left, MOST_SUMMED);
       try {

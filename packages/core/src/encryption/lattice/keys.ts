@@ -5,9 +5,9 @@ import type { KeyPair } from "../rerandomizable.ts";
 import { type Secret, secret } from "../secret.ts";
 import { packBits, packedBytes, unpackBits } from "./bit-packing.ts";
 import type { RingElement, SmallPolynomial } from "./limbs.ts";
+import { negateRange } from "./multiples.ts";
 import { LIMB_BITS } from "./parameters.ts";
 import type { LimbSpectra, Ring } from "./ring.ts";
-import { negateRange } from "./scaling.ts";
 
 /** The secret polynomial s, coefficients in {−1, 0, 1}. */
 export type LatticeSecretKey = Secret<SmallPolynomial>;
@@ -38,7 +38,18 @@ export function generateKeys(ring: Ring, random: Randomness, hash: Xof): KeyPair
   ring.addProduct(b, aSpectra, sSpectrum, e);
   negateRange(ring.parameters, b, 0, ring.parameters.dimension);
   for (const array of [e, sSpectrum]) array.fill(0);
-  return { publicKey: { seed, b, aSpectra, bSpectra: ring.transform(b) }, secretKey: secret(s) };
+  let bSpectra: LimbSpectra | undefined;
+  const publicKey = {
+    seed,
+    b,
+    aSpectra,
+    // A server issues keys and never encrypts under them.
+    get bSpectra() {
+      bSpectra ??= ring.transform(b);
+      return bSpectra;
+    },
+  };
+  return { publicKey, secretKey: secret(s) };
 }
 
 function drawSecret(ring: Ring, random: Randomness): { seed: Uint8Array; s: SmallPolynomial } {

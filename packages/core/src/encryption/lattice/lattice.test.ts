@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { fastRandomness } from "../../../test/fast-randomness.ts";
 import { addCentredBinomial } from "../../randomness/index.ts";
 import { type LatticeCiphertext, openPhase } from "./ciphertext.ts";
-import { noiseVariance } from "./failure-bound.ts";
 import type { LatticePublicKey } from "./keys.ts";
 import { createLattice, type LatticeScheme } from "./lattice.ts";
 import { addElement, coefficient } from "./limbs.ts";
+import { noiseVariance } from "./noise-history.ts";
 import { LATTICE_SETS, type LatticeParameters, modulusBits } from "./parameters.ts";
 import { ringOf } from "./ring.ts";
 
@@ -154,8 +154,8 @@ describe("X^k·Enc(0) and Enc(0) have the same distribution for the key holder",
     }
   }
 
-  it("no rotation is told apart", () => {
-    const honest = (c: LatticeCiphertext): void => scheme.addEncryptionsOfZero(publicKey, c, 1, random);
+  it.each([1, 40])("no rotation is told apart, of %i encryptions at once", (count) => {
+    const honest = (c: LatticeCiphertext): void => scheme.addEncryptionsOfZero(publicKey, c, count, random);
     for (const k of [1, 512, 1024]) {
       for (const biased of ["u", "errors"] as const) expect(distinguish(honest, k, biased)).toBeLessThan(ALARM);
     }

@@ -11,10 +11,10 @@ import {
   type LatticeSecretKey,
 } from "./keys.ts";
 import { addElement, coefficient } from "./limbs.ts";
+import { scaleElement } from "./multiples.ts";
 import { type LatticeParameters, plaintextLimit, requireKnownSet } from "./parameters.ts";
 import { ringOf } from "./ring.ts";
 import { createRotatingLattice, type RotatingLattice } from "./rotating.ts";
-import { scaleElement } from "./scaling.ts";
 
 /** N integers modulo t = 2^plaintextBits, each in [0, t). */
 export type Slots = Int32Array;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { seededRandomnessForTests, uniformBelow } from "../../randomness/index.ts";
-import { createNegacyclicFft, productError } from "./negacyclic-fft.ts";
+import { createNegacyclicFft } from "./negacyclic-fft.ts";
+import { productError } from "./product-error.ts";
 
 const random = seededRandomnessForTests("fft");
 

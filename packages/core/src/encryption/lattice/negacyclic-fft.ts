@@ -19,7 +19,8 @@ import { requireWhole } from "../../error.ts";
  *
  * For z = x·y, Cauchy–Schwarz gives Σ|x̂_k·ŷ_k|/H ≤ ‖x‖₂‖y‖₂, and the inverse transform takes 1-norms to maximum norms
  * with the same pass factors, path by path [Per03]. Hence every coefficient of the computed z is within
- * ‖x‖₂·‖y‖₂·((1+φ)³(1+√5ε) − 1) of the exact one: `productError`. Rounding to the nearest integer is exact while this
+ * ‖x‖₂·‖y‖₂·((1+φ)³(1+√5ε) − 1) of the exact one: `productError` of
+ * `product-error.ts`. Rounding to the nearest integer is exact while this
  * is below 1/2; we require 1/4.
  *
  * [BPZ07] Brent, Percival, Zimmermann, Error bounds on complex floating-point multiplication, 2007. [Per03] Percival,
@@ -31,26 +32,6 @@ export interface NegacyclicFft {
   forward(values: Float64Array): void;
   /** In place, spectrum to N/2 times the coefficients; the caller divides one factor of a product by N/2. */
   inverse(values: Float64Array): void;
-}
-
-const EPSILON = 2 ** -53;
-const TWIDDLE_ERROR = 4 * EPSILON;
-
-/** The factor in front of ‖x‖₂·‖y‖₂ in the bound above. */
-function relativeProductError(dimension: number): number {
-  const levels = Math.log2(dimension / 2);
-  const radix4Passes = Math.floor(levels / 2);
-  const radix2Passes = levels % 2;
-  const complexProduct = Math.sqrt(5) * EPSILON;
-  const pass = complexProduct + TWIDDLE_ERROR;
-  const transform = radix4Passes * (2 * EPSILON + pass) + radix2Passes * (EPSILON + pass);
-  // The first-order terms, and 1% that far exceeds all higher ones.
-  return 1.01 * (3 * transform + complexProduct);
-}
-
-/** A rigorous bound on the error of one coefficient of a product of vectors with these 2-norms. */
-export function productError(dimension: number, norm: number, otherNorm: number): number {
-  return norm * otherNorm * relativeProductError(dimension);
 }
 
 /** cos and sin of π·numerator/denominator, the argument reduced exactly to [0, π/4] first. */

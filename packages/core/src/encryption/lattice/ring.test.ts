@@ -1,11 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fastRandomness } from "../../../test/fast-randomness.ts";
 import { addTernary, seededRandomnessForTests } from "../../randomness/index.ts";
+import { addSummed, MOST_SUMMED } from "../../randomness/summed.ts";
 import { addElement, type RingElement } from "./limbs.ts";
+import { negateRange, scaleElement } from "./multiples.ts";
 import { LATTICE_SETS, type LatticeParameters, LIMB, modulusBits } from "./parameters.ts";
+import { largestFactor } from "./product-error.ts";
 import { type Ring, ringOf } from "./ring.ts";
 import { multiplyElement, rotateElement } from "./rotating.ts";
-import { negateRange, scaleElement } from "./scaling.ts";
 
 /** The same ring in big integers, written as plainly as possible. */
 function reference(parameters: LatticeParameters) {
@@ -109,12 +112,21 @@ for (const parameters of LATTICE_SETS) {
     it("multiplies exactly: ternary, the largest sums of samples, worst cases", () => {
       const ternary = new Int32Array(N);
       addTernary(seededRandomnessForTests("ternary factor"), ternary);
+      const largest = largestFactor(N);
+      // As many samples as are ever summed at once, and one sum that is as large as any can be: far above `largest`.
+      const directSum = new Int32Array(N);
+      addSummed("ternary", fastRandomness(`sums ${set} ${N}`), MOST_SUMMED, directSum);
+      directSum[1] = MOST_SUMMED;
+      const norm = Math.sqrt(directSum.reduce((sum, entry) => sum + entry * entry, 0));
+      expect(norm).toBeLessThan((largest * Math.sqrt(N)) / 1.5);
+      expect(MOST_SUMMED).toBeGreaterThan(2 * largest);
       const factors = [
         ternary,
         new Int32Array(N).fill(1),
-        ternary.map((digit) => digit * ring.largestFactor),
-        new Int32Array(N).fill(ring.largestFactor),
-        new Int32Array(N).map((_, i) => (i % 2 === 0 ? ring.largestFactor : -ring.largestFactor)),
+        ternary.map((digit) => digit * largest),
+        new Int32Array(N).fill(largest),
+        new Int32Array(N).map((_, i) => (i % 2 === 0 ? largest : -largest)),
+        directSum,
       ];
       const elements = [uniformElement(ring, 1), ring.zero().fill(LIMB / 2), ring.zero().fill(LIMB / 2 - 1)];
       for (const [i, factor] of factors.entries()) {

@@ -1,5 +1,5 @@
 import type { RingElement, SmallPolynomial } from "./limbs.ts";
-import { createNegacyclicFft, productError } from "./negacyclic-fft.ts";
+import { createNegacyclicFft } from "./negacyclic-fft.ts";
 import { type LatticeParameters, LIMB, LIMB_BITS, LIMB_MASK } from "./parameters.ts";
 
 /** The FFT of a small polynomial. */
@@ -17,12 +17,10 @@ export interface Ring {
   /** Overwrites and returns `into`, if there is one. */
   transformSmall(small: SmallPolynomial, into?: Spectrum): Spectrum;
   /**
-   * Adds a product, exactly, if the factor's 2-norm is at most that of a vector full of `largestFactor`, and a
+   * Adds a product, exactly, if the factor's 2-norm is at most that of a vector full of `largestFactor(N)`, and a
    * polynomial with coefficients below 2³⁰ in absolute value.
    */
   addProduct(target: RingElement, element: LimbSpectra, factor: Spectrum, small?: SmallPolynomial): void;
-  /** The largest coefficient of a small polynomial for which `addProduct` is exact whatever the others are. */
-  readonly largestFactor: number;
 }
 
 const LIMB_HALF = LIMB / 2;
@@ -41,8 +39,6 @@ export function ringOf(parameters: LatticeParameters): Ring {
 function createRing(parameters: LatticeParameters): Ring {
   const { dimension: N, limbs } = parameters;
   const fft = createNegacyclicFft(N);
-  // Every vector with coefficients in [−2²⁴, 2²⁴) has 2-norm at most 2²⁴·√N, every factor largestFactor·√N.
-  const largestFactor = Math.floor(0.25 / productError(N, LIMB_HALF * Math.sqrt(N), Math.sqrt(N)));
   const product = new Float64Array(N);
   const none = new Int32Array(N);
 
@@ -86,7 +82,6 @@ function createRing(parameters: LatticeParameters): Ring {
     transform,
     transformSmall,
     addProduct,
-    largestFactor,
   };
 }
 

@@ -2,9 +2,10 @@ import { requireWhole } from "../../error.ts";
 import type { LatticeCiphertext } from "./ciphertext.ts";
 import { createInPlaceLattice, type InPlaceLattice } from "./in-place.ts";
 import type { RingElement, SmallPolynomial } from "./limbs.ts";
+import { negateRange, scaleElement } from "./multiples.ts";
 import type { LatticeParameters } from "./parameters.ts";
+import { largestFactor } from "./product-error.ts";
 import { type Ring, ringOf } from "./ring.ts";
-import { negateRange, scaleElement } from "./scaling.ts";
 
 /**
  * What statistics that count by rotation do besides, in place. In its own file, because devices of other tasks do not
@@ -51,10 +52,10 @@ export function rotateElement(parameters: LatticeParameters, target: RingElement
 
 /** Multiplies by a public polynomial with integer coefficients below 2³⁰, exactly. */
 export function multiplyElement(ring: Ring, target: RingElement, factor: SmallPolynomial): void {
-  const { parameters, largestFactor } = ring;
+  const { parameters } = ring;
   const N = parameters.dimension;
   if (factor.length !== N) throw new RangeError(`a factor has ${N} coefficients, not ${factor.length}`);
-  const digitBits = Math.floor(Math.log2(largestFactor)) + 1;
+  const digitBits = Math.floor(Math.log2(largestFactor(N))) + 1;
   const spectra = ring.transform(target);
   target.fill(0);
   // Horner's scheme, highest digit first.

@@ -44,7 +44,7 @@ interface VectorState<Ciphertext> {
   readonly ends: number;
 }
 
-/** A table of a key's multiples makes encrypting several times faster, and takes 400 kB. */
+/** A table of a key's multiples makes encrypting several times faster, and takes 700 kB. */
 const MOST_TABLES = 32;
 /** The number of ends that were applied comes before the ciphertexts, 32 bits, little-endian, where there are periods. */
 const ENDS_BYTES = 4;

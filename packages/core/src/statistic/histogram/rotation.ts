@@ -1,5 +1,6 @@
 import type { LatticeCiphertext, Slots } from "../../encryption/index.ts";
 import { chooseFor } from "../../encryption/lattice/choose.ts";
+import { gainsOf } from "../../encryption/lattice/noise-history.ts";
 import { createRotatingLattice } from "../../encryption/lattice/rotating.ts";
 import { drawKary } from "../../privacy/kary-response.ts";
 import { drawOutcome } from "../../privacy/probability.ts";
@@ -52,15 +53,18 @@ export function planRotationHistogram(spec: HistogramSpec): RotationHistogramPla
     capacity > room.capacity ? "the last of the edges" : lowerable(room, "eventsPerTick or the number of edges");
   requireSlots(`a histogram of ${edges.length} buckets`, room, slots, toLower);
   const canary = createCanary(PLAINTEXT_BITS, firstZero);
-  const choice = chooseFor({
-    plaintextBits: PLAINTEXT_BITS,
-    slots,
-    encryptions: 2 * writesAllowed(spec),
-    multipliedBy: (dimension) => bucketPolynomial(edges, positions, capacity, dimension),
-    encryptionsAfter: 1,
-    reads: [...positions, ...canary.slots],
-    toLower,
-  });
+  const choice = chooseFor(
+    {
+      plaintextBits: PLAINTEXT_BITS,
+      slots,
+      encryptions: 2 * writesAllowed(spec),
+      multipliedBy: (dimension) => bucketPolynomial(edges, positions, capacity, dimension),
+      encryptionsAfter: 1,
+      reads: [...positions, ...canary.slots],
+      toLower,
+    },
+    gainsOf,
+  );
   const mechanism = histogramMechanism(spec);
   return { ...room, events: [eventOf(spec)], ciphertexts: 1, choice, canary, edges, mechanism, capacity, positions };
 }

@@ -38,8 +38,8 @@ export function twoServerHistogram(spec: Histogram): TwoServerParts {
     return {
       ...layout,
       ...serverNoised({ sigmas: edges.map(() => sigma), exposure: CATEGORIES, consistent: projectToHistogram }),
-      quantiles: (sums, devices, asked) => {
-        const tails = gaussianTails(sums, sigma2, SERVERS);
+      quantiles: (sums, devices, asked, parts = 1) => {
+        const tails = gaussianTails(sums, sigma2, parts * SERVERS);
         return estimateQuantiles({ devices, consistent: projectToHistogram(sums, devices), tails }, asked);
       },
       isOneHot: true,

@@ -1,5 +1,6 @@
 import { join, split } from "../../bytes.ts";
 import {
+  compactDecoder,
   createLattice,
   type DeviceKeyContext,
   deriveDeviceKeys,
@@ -10,7 +11,7 @@ import {
   type LatticePublicKey,
   type Slots,
 } from "../../encryption/index.ts";
-import { compactDecoder, sizeOf } from "../../encryption/lattice/compact.ts";
+import { sizeOf } from "../../encryption/lattice/compact.ts";
 import { createInPlaceLattice, type InPlaceLattice } from "../../encryption/lattice/in-place.ts";
 import { requireLength } from "../../error.ts";
 import type { Randomness } from "../../randomness/index.ts";

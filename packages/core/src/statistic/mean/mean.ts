@@ -58,7 +58,7 @@ export interface MeanTypes extends Types {
   readonly schemes: "lattice" | "elgamal";
   readonly oneServer: Named & MeanSpec;
   readonly twoServers: Named & CountedMeanSpec;
-  readonly shape: { readonly limit?: number };
+  readonly shape: { readonly event?: string | undefined; readonly limit?: number };
   readonly output: "average";
 }
 

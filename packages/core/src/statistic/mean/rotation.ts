@@ -1,5 +1,6 @@
 import type { LatticeCiphertext, Slots } from "../../encryption/index.ts";
 import { chooseFor } from "../../encryption/lattice/choose.ts";
+import { gainsOf } from "../../encryption/lattice/noise-history.ts";
 import { createRotatingLattice } from "../../encryption/lattice/rotating.ts";
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { withBufferedRandomness } from "../../randomness/index.ts";
@@ -35,15 +36,18 @@ export function planRotationMean(spec: MeanSpec): RotationMeanPlan {
   const slots = 2 * capacity + 1 + canaryLength(plaintextBits);
   requireSlots("a mean", room, slots, room.hides > 0 ? "ticks, hides or eventsPerTick" : "ticks or eventsPerTick");
   const canary = createCanary(plaintextBits, capacity + 1);
-  const choice = chooseFor({
-    plaintextBits,
-    slots,
-    encryptions: 2 * writesAllowed(spec),
-    multipliedBy: (dimension) => weightPolynomial(limit, capacity, dimension),
-    encryptionsAfter: 1,
-    reads: [0, ...canary.slots],
-    toLower: lowerable(room, "eventsPerTick, limit or sigma"),
-  });
+  const choice = chooseFor(
+    {
+      plaintextBits,
+      slots,
+      encryptions: 2 * writesAllowed(spec),
+      multipliedBy: (dimension) => weightPolynomial(limit, capacity, dimension),
+      encryptionsAfter: 1,
+      reads: [0, ...canary.slots],
+      toLower: lowerable(room, "eventsPerTick, limit or sigma"),
+    },
+    gainsOf,
+  );
   return { ...room, events: [eventOf(spec)], ciphertexts: 1, choice, canary, spec, noise };
 }
 

@@ -1,5 +1,6 @@
 import type { LatticeChoice, LatticeCiphertext } from "../../encryption/index.ts";
 import { chooseFor } from "../../encryption/lattice/choose.ts";
+import { flatGains } from "../../encryption/lattice/failure-bound.ts";
 import {
   chooseLedgerBits,
   drawLedgerNoise,
@@ -48,7 +49,7 @@ function ledgerResponses(localEpsilons: readonly number[]): LedgerResponse[] {
 }
 
 function chooseWith(spec: OccurrenceSpec, bits: number, slots: number): LatticeChoice {
-  return chooseFor({
+  const need = {
     plaintextBits: bits,
     slots,
     encryptions: 2 * writesAllowed(spec) + 1,
@@ -56,7 +57,8 @@ function chooseWith(spec: OccurrenceSpec, bits: number, slots: number): LatticeC
     // So that t² ≤ q.
     modulusBits: 2 * bits,
     toLower: "ticks or hides, or bring every localEpsilon closer to 1",
-  });
+  };
+  return chooseFor(need, flatGains);
 }
 
 /** Behind the canary. */

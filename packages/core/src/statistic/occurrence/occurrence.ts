@@ -45,7 +45,7 @@ export interface OccurrenceTypes extends Types {
   readonly schemes: "lattice" | "elgamal";
   readonly oneServer: Named & OccurrenceSpec;
   readonly twoServers: (Named & OccurrenceSpec & { readonly noise: "device" }) | (Named & CountedOccurrenceSpec);
-  readonly shape: object;
+  readonly shape: { readonly event?: string | undefined; readonly ticks?: number };
   readonly output: "count";
 }
 

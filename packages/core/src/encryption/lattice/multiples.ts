@@ -2,7 +2,7 @@ import { requireWhole } from "../../error.ts";
 import type { RingElement } from "./limbs.ts";
 import { type LatticeParameters, LIMB, LIMB_BITS, LIMB_MASK } from "./parameters.ts";
 
-// Multiples of ring elements by integers. They are apart from `limbs.ts`, because most devices need none.
+// Apart from `limbs.ts`, because devices load this for rotations only.
 
 /** Negates the coefficients from `from` to before `to`. */
 export function negateRange(

@@ -1,0 +1,88 @@
+import { type Manifest, type ReleaseOrWithheld, timesOf } from "@lethe/core/message";
+import { type AssembleOptions, assemble, type ServerPair } from "./assemble.ts";
+import { fetchManifest, fetchRelease, fetchReleases, type PublishedWindow, type ServerShare } from "./service.ts";
+
+/** A window between others about which nothing was published: the service did not run, or is not done with it. */
+export interface UnreleasedWindow {
+  readonly status: "not-released";
+  readonly task: string;
+  readonly window: number;
+  /** Unix seconds. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The most that a service returns at once. */
+const PAGE = 100;
+
+/**
+ * What a server published about the last `count` windows up to the newest finished one, oldest first, with a place for
+ * every window in between about which it published nothing. There are fewer if the task is younger than that.
+ */
+export async function lastWindows(
+  server: string,
+  task: string,
+  count: number,
+): Promise<readonly (PublishedWindow | UnreleasedWindow)[]> {
+  const published: PublishedWindow[] = [];
+  for (;;) {
+    const limit = Math.min(PAGE, count - published.length);
+    const before = published.at(-1)?.window;
+    const page = await fetchReleases(server, task, { limit, ...(before !== undefined && { before }) });
+    published.push(...page);
+    if (page.length < limit || published.length >= count || isBeyond(published, count)) break;
+  }
+  return withGaps(await fetchManifest(server, task), published, count);
+}
+
+function isBeyond(published: readonly PublishedWindow[], count: number): boolean {
+  const [newest, oldest] = [published[0], published.at(-1)];
+  return newest !== undefined && oldest !== undefined && newest.window - oldest.window >= count - 1;
+}
+
+/** One entry for every window from the oldest to the newest. */
+function withGaps(
+  manifest: Manifest,
+  published: readonly PublishedWindow[],
+  count: number,
+): (PublishedWindow | UnreleasedWindow)[] {
+  const byNumber = new Map(published.map((each) => [each.window, each]));
+  const newest = published[0]?.window ?? 0;
+  const first = Math.max(published.at(-1)?.window ?? 1, newest - count + 1);
+  return Array.from({ length: Math.max(0, newest - first + 1) }, (_, i) => {
+    const window = first + i;
+    const { from, to } = timesOf(manifest, window);
+    return byNumber.get(window) ?? { status: "not-released", task: manifest.task, window, from, to };
+  });
+}
+
+/**
+ * The same of two servers, with the releases that their shares give together; see `assemble`. A window about which the
+ * helper has published nothing yet is `not-released`.
+ */
+export async function collectLastWindows(
+  servers: ServerPair,
+  task: string,
+  count: number,
+  options: AssembleOptions = {},
+): Promise<readonly (ReleaseOrWithheld | UnreleasedWindow)[]> {
+  const manifest = await fetchManifest(servers.leader, task);
+  const found: (ReleaseOrWithheld | UnreleasedWindow)[] = [];
+  for (const each of await lastWindows(servers.leader, task, count)) {
+    found.push(each.status === "shared" ? await collectShared(servers, manifest, each, options) : each);
+  }
+  return found;
+}
+
+async function collectShared(
+  servers: ServerPair,
+  manifest: Manifest,
+  { window, signed }: ServerShare,
+  options: AssembleOptions,
+): Promise<ReleaseOrWithheld | UnreleasedWindow> {
+  const { task } = manifest;
+  const other = await fetchRelease(servers.helper, task, window);
+  if (other?.status === "shared") return assemble(servers, task, window, signed, other.signed, options);
+  const { from, to } = timesOf(manifest, window);
+  return other ?? { status: "not-released", task, window, from, to };
+}
