@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Figure, Release, ReleaseOrWithheld, WindowStatus } from "@lethe/core/message";
+import type { FleetResult } from "@lethe/lab/fleet";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { letheWith, type RunningService, START_TIMEOUT, simulateInTime, startService } from "../test/lethe.ts";
 
@@ -180,6 +181,50 @@ describe("from a task file to a release", () => {
     expect(csv.stdout).toMatch(/^task,[^\n]*\r\n$/);
     expect(csv.stderr).toContain("not enough, 7 more");
     expect(runJson("results", "editor-health", "--window", window)).toMatchObject({ status: "not-enough", missing: 7 });
+  });
+
+  it("a task with groups: devices are in them in turn, and results come per group, in total and compared", BUSY, () => {
+    const groups = ["stable", "beta"];
+    const metrics = TASK.metrics.slice(0, 2).map((metric) => ({ ...metric, localEpsilon: 8 }));
+    writeFileSync(join(folder, "grouped.json"), JSON.stringify({ ...TASK, task: "grouped", groups, metrics }));
+    runJson("task", "create", "grouped.json");
+    const each = "groups stable, beta: each is released on its own, if at least 10 of its devices report\n";
+    expect(run("task", "show", "grouped").stdout).toContain(each);
+    expect(run("task", "snippet", "grouped").stdout).toContain('  group: "stable", // or beta\n');
+    const args = ["simulate", "--server", service.url, "--task", "grouped", "--devices", "21", "--json"];
+    const { status, stdout } = simulateInTime(() => run(...args));
+    expect(status).toBe(0);
+    const simulated = JSON.parse(stdout) as FleetResult;
+    expect(simulated.groups?.map(({ group, devices }) => [group, devices])).toEqual([
+      ["stable", 11],
+      ["beta", 10],
+    ]);
+    const release = runJson<Release>("results", "grouped", "--window", `${simulated.window}`, "--wait");
+    expect(release).toMatchObject({ status: "released", received: 21, devices: 21 });
+    // A bit is another one with probability 1/3,000, a bucket with 1/1,000: never two of them, as good as always.
+    const near = (figures: readonly { readonly estimate: number }[], truth: FleetResult["truth"]): void => {
+      const found = figures.map(({ estimate }) => estimate);
+      for (const [i, value] of found.entries()) {
+        expect(Math.abs(value - (truth[i]?.truth as number))).toBeLessThan(2.5);
+      }
+    };
+    const figuresIn = (found: Release["metrics"]): Figure[] =>
+      found.flatMap((metric): readonly Figure[] => ("buckets" in metric ? metric.buckets : [metric]));
+    near(figuresIn(release.metrics), simulated.truth);
+    for (const [i, group] of release.groups?.entries() ?? []) {
+      if (group.status !== "released") throw new TypeError("not released");
+      near(figuresIn(group.metrics), simulated.groups?.[i]?.truth ?? []);
+    }
+    const text = run("results", "grouped", "--window", `${simulated.window}`).stdout;
+    expect(text).toMatch(/\nall groups that are released: 21 devices\nmetric /);
+    expect(text).toMatch(/\ngroup beta: 10 of 10 enrolled devices reported\nmetric +statistic +estimate /);
+    expect(text).toMatch(/\nbeta minus stable, per device\nmetric +statistic +difference +± s\.e\. +95% interval +p\n/);
+    expect(text).toMatch(/\nexport\.failed +occurrence +-?\d+\.\d\d pp +\d+\.\d\d pp +\[.*\] +[\d.<e -]+\n/);
+    const csv = run("results", "grouped", "--window", `${simulated.window}`, "--csv").stdout.split("\r\n");
+    const rows = csv.slice(1, -1).map((line) => line.split(","));
+    // Five figures in total and per group, five differences.
+    expect(rows).toHaveLength(20);
+    for (const row of rows) expect(row).toHaveLength(csv[0]?.split(",").length as number);
   });
 
   it("results --last draws figures over the last windows, and prints all of them as JSON and CSV", () => {

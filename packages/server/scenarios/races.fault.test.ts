@@ -6,8 +6,8 @@ import { expect, it } from "vitest";
 import { createRefusalCounter } from "../dist/intake/refusals.js";
 import { fillPool } from "../dist/rounds/windows.js";
 import { type Database, DatabaseUnavailable } from "../dist/storage/database.js";
-import type { SpareDevice } from "../dist/storage/devices.js";
 import { leaseReports } from "../dist/storage/reports.js";
+import { type Bundle, claimSpareKeys } from "../dist/storage/spare-keys.js";
 import { lockTally } from "../dist/storage/tallies.js";
 import { createTaskRegistry, type TaskVersion } from "../dist/storage/tasks.js";
 import { findWindow, type WindowRow } from "../dist/storage/windows.js";
@@ -117,12 +117,34 @@ it("groups of the same reports in any order at three intakes do not stop one ano
   expect(found?.deadlocks).toBe(0);
 });
 
+it("no bundle of keys goes to two who claim at once, and none is left out", async () => {
+  const processes = await onEmptyDatabase();
+  const databases = await Promise.all([processes.openDatabase(), processes.openDatabase()]);
+  const [database] = databases;
+  await database.query(
+    `INSERT INTO spare_keys (window_id, entries, devices, public_keys, signatures)
+     SELECT 1, 1, decode(lpad(to_hex(i), 32, '0'), 'hex'), '\\x00', decode(repeat('00', 64), 'hex')
+     FROM generate_series(1, 600) AS i`,
+  );
+  const work = async (own: Database): Promise<string[]> => {
+    const claimed: string[] = [];
+    for (;;) {
+      const got = await claimSpareKeys(own, 1, 7);
+      if (got.length === 0) return claimed;
+      claimed.push(...got.map(({ device }) => encodeBase64url(device)));
+    }
+  };
+  const claimed = (await Promise.all([...databases, ...databases, ...databases].map(work))).flat();
+  expect(claimed).toHaveLength(600);
+  expect(new Set(claimed).size).toBe(600);
+});
+
 it("no report is leased to two who ask at once", async () => {
   const processes = await onEmptyDatabase();
   const databases = await Promise.all([processes.openDatabase(), processes.openDatabase()]);
   const [database] = databases;
   await database.query(
-    "INSERT INTO uncounted (window_id, device) SELECT 1, int4send(i) FROM generate_series(1, 600) AS i",
+    "INSERT INTO uncounted (window_id, device) SELECT 1, decode(lpad(to_hex(i), 32, '0'), 'hex') FROM generate_series(1, 600) AS i",
   );
   await database.query("INSERT INTO reports (window_id, device, body) SELECT 1, device, device FROM uncounted");
   const work = async (own: Database): Promise<string[]> => {
@@ -271,11 +293,11 @@ it("keys that are made while another erases their window are thrown away", async
     task: tasks.inWindow(task.name, WINDOW) as TaskVersion,
   };
   const keyFile = openKeyFile(processes.keyFile, { severalProcesses: true });
-  const run = async (): Promise<SpareDevice[]> => {
+  const run = async (): Promise<Bundle> => {
     await closeByHand(tally, task.name, WINDOW);
     await requireAllErased(database);
     const bytes = crypto.getRandomValues(new Uint8Array(64));
-    return [{ device: bytes.subarray(0, DEVICE_BYTES), publicKeys: bytes, signature: bytes }];
+    return { devices: bytes.subarray(0, DEVICE_BYTES), publicKeys: bytes, signatures: bytes };
   };
   const threads = { count: 1, run, close: async () => undefined } as unknown as Threads;
   await fillPool({ database, threads, keyFile }, open, 1000);

@@ -113,7 +113,7 @@ async function recount(
   expect(rows).toHaveLength(sent.length);
   for (const { device, report } of sent) expect(stored.get(encodeBase64url(device.id))).toEqual(report);
   const [counts] = await database.query<{ received: number; enrolled: number; tokens: number }>(
-    `SELECT received, enrolled, (SELECT count(*) FROM devices WHERE window_id = id AND token_hash IS NOT NULL) AS tokens
+    `SELECT received, enrolled, (SELECT count(*) FROM devices WHERE window_id = id) AS tokens
      FROM windows WHERE name = $1 AND number = $2`,
     [task.name, window],
   );
@@ -179,7 +179,7 @@ export async function requireErased(
   task: KnownTask,
   window: number,
 ): Promise<void> {
-  for (const table of ["reports", "uncounted", "devices", "tallies"]) {
+  for (const table of ["reports", "uncounted", "devices", "spare_keys", "tallies"]) {
     expect({ table, rows: await rowsOf(database, table, task.name, window) }).toEqual({ table, rows: 0 });
   }
   expect(windowsIn(keyFile, task.name)).not.toContain(window);
@@ -187,7 +187,7 @@ export async function requireErased(
 
 async function rowsOf(database: Queryable, table: string, task: string, window: number): Promise<number> {
   const [found] = await database.query<{ rows: number }>(
-    `SELECT count(*) AS rows FROM ${table} JOIN windows ON window_id = id WHERE name = $1 AND number = $2`,
+    `SELECT count(*) AS rows FROM ${table} JOIN windows ON window_id = windows.id WHERE name = $1 AND number = $2`,
     [task, window],
   );
   return found?.rows ?? 0;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Task } from "@lethe/core/message";
+import type { Release, Task } from "@lethe/core/message";
 import { type Randomness, seededRandomnessForTests, uniformBelow } from "@lethe/core/randomness";
 import { decodeTwoServerReport, type ServerRole } from "@lethe/core/two-server";
 import { expect } from "vitest";
@@ -31,7 +31,9 @@ import {
   shareOf,
 } from "./two-servers.ts";
 
-/** A window of a year, so that nothing happens by the clock; answers as good as exact. */
+const GROUPS = ["north", "south"] as const;
+
+/** A window of a year, so that nothing happens by the clock; answers as good as exact; every report has its place. */
 const TASK: Task = {
   version: 1,
   task: "kills",
@@ -41,6 +43,7 @@ const TASK: Task = {
   mode: "two-server",
   scheme: "elgamal",
   minimumDevices: 1,
+  groups: GROUPS,
   metrics: [
     { name: "told", statistic: "occurrence", localEpsilon: 20 },
     { name: "counted", statistic: "occurrence", noise: "servers", sigma: 0.05 },
@@ -67,6 +70,8 @@ export interface FaultsResult {
 
 interface Sent {
   readonly device: SharedDevice;
+  /** The place of its group. */
+  readonly group: number;
   readonly body: Uint8Array;
   readonly events: readonly string[];
   acknowledged: boolean;
@@ -181,7 +186,8 @@ function startDevices(
     const open = sent.filter(({ acknowledged }) => !acknowledged);
     if (open.length > 0 && uniformBelow(random, 3) === 0) return open[uniformBelow(random, open.length)];
     if (allowed <= 0) return sent[uniformBelow(random, sent.length + 1)];
-    const device = await enrolShared(servers, task, WINDOW);
+    const group = uniformBelow(random, GROUPS.length);
+    const device = await enrolShared(servers, task, WINDOW, GROUPS[group]);
     allowed--;
     const events = ["told", "counted"].filter(() => uniformBelow(random, 2) === 1);
     const body = await sharedReport(task, WINDOW, device, events);
@@ -191,7 +197,7 @@ function startDevices(
       body[at] = (body[at] as number) ^ (1 << uniformBelow(random, 8));
       events.push("altered");
     }
-    const made = { device, body, events, acknowledged: false };
+    const made = { device, group, body, events, acknowledged: false };
     sent.push(made);
     return made;
   }
@@ -236,15 +242,14 @@ function startDevices(
   };
 }
 
-const ungrouped = { groupByte: new Uint8Array() };
-
 async function requireTruth(servers: Servers, task: SharedTask, sent: readonly Sent[]): Promise<void> {
   const digests = sent
-    .map(({ device, body }) => {
+    .map(({ device, group, body }) => {
+      const groupByte = Uint8Array.of(group);
       const { reportId, helper } = decodeTwoServerReport(task.layout, task.hash, body);
       return {
         device: Buffer.from(device.id),
-        digest: digestOf({ ...ungrouped, device: device.id, report: reportId, half: helper }),
+        digest: digestOf({ device: device.id, groupByte, report: reportId, half: helper }),
       };
     })
     .toSorted((a, b) => Buffer.compare(a.device, b.device));
@@ -261,11 +266,18 @@ async function requireTruth(servers: Servers, task: SharedTask, sent: readonly S
   }
   const release = await collect(servers, task, WINDOW);
   const valid = sent.filter(({ events }) => !events.includes("altered"));
-  const truth = (metric: string): number => valid.filter(({ events }) => events.includes(metric)).length;
+  const truthIn = (some: readonly Sent[]): number[] =>
+    ["told", "counted"].map((metric) => some.filter(({ events }) => events.includes(metric)).length);
+  const figuresIn = (metrics: Release["metrics"]): number[] =>
+    metrics.map((metric) => ("estimate" in metric ? Math.round(metric.estimate) + 0 : Number.NaN));
   expect(release.received).toBe(sent.length);
   expect(release.invalid.estimate).toBe(sent.length - valid.length);
-  const figures = release.metrics.map((metric) => ("estimate" in metric ? Math.round(metric.estimate) : Number.NaN));
-  expect(figures).toEqual([truth("told"), truth("counted")]);
+  expect(figuresIn(release.metrics)).toEqual(truthIn(valid));
+  for (const [i, group] of release.groups?.entries() ?? []) {
+    expect(group.received).toBe(sent.filter((report) => report.group === i).length);
+    const own = valid.filter((report) => report.group === i);
+    if (group.status === "released") expect(figuresIn(group.metrics)).toEqual(truthIn(own));
+  }
 }
 
 function isErased(keyFile: string): boolean {

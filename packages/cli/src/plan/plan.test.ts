@@ -231,6 +231,19 @@ describe("lethe plan", () => {
     expect(words).toContain("tabs.opened: at most 3 events between two writes are counted");
   });
 
+  it("prices a task with groups as one group of it", () => {
+    const occurrence = { ...TASK, metrics: TASK.metrics.slice(0, 1) };
+    const { groups, ...priced } = answer(
+      "--task",
+      taskFile({ ...occurrence, groups: ["stable", "beta"] }, "groups.json"),
+    );
+    expect(groups).toEqual(["stable", "beta"]);
+    expect(priced).toEqual(answer("--task", taskFile(occurrence, "none.json")));
+    expect(plan("--task", "groups.json").stdout).toMatch(
+      /^groups stable, beta: all figures below are those of one group; a group of fewer than 1,000 devices is not released\n/,
+    );
+  });
+
   it("with a budget, of the task or of the options, says what devices skip and what to change", () => {
     const budget = { epsilon: 5, days: 30 };
     const occurrences = { ...TASK, budget, metrics: TASK.metrics.slice(0, 1) };

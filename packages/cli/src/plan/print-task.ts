@@ -12,7 +12,7 @@ export function withRoom(plan: TaskPlan, task: Task): object {
     }),
   );
   const metrics = plan.metrics.map((metric) => ({ ...metric, ...rooms.get(metric.name) }));
-  return { ...plan, ticks, hides, writes: ticks + hides, metrics };
+  return { ...plan, ...(task.groups && { groups: task.groups }), ticks, hides, writes: ticks + hides, metrics };
 }
 
 /** The plan of a task as two tables: its metrics, and what a device pays for all of them. */
@@ -28,6 +28,7 @@ export function describeTask(plan: TaskPlan, task: Task): string {
   ]);
   const totals = plan.total.windows > 1 ? [plan.perWindow, plan.total] : [plan.perWindow];
   return [
+    ...describeGroups(task),
     `${plan.task}: errors with ${count(plan.devices)} devices, guarantees with ${count(plan.reporting)} honest reports${ifHonest}, at δ = ${figure(plan.delta)}`,
     "",
     formatTable(["metric", "mechanism", "local ε₀", "aggregate ε", "s.e.", "stands out"], rows, 2),
@@ -48,6 +49,14 @@ export function describeTask(plan: TaskPlan, task: Task): string {
     `device: state ${count(plan.stateBytes)} bytes, report ${count(plan.reportBytes)} bytes; ${describeWrites(task)}`,
     ...describeLimits(task),
   ].join("\n");
+}
+
+/** A device is in one group, so groups cost it nothing; but they divide the devices. */
+function describeGroups({ groups, minimumDevices }: Task): string[] {
+  if (!groups) return [];
+  return [
+    `groups ${groups.join(", ")}: all figures below are those of one group; a group of fewer than ${count(minimumDevices)} devices is not released`,
+  ];
 }
 
 function describeSum({ local: { sum } }: TotalCost): string {

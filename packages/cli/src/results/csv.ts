@@ -1,5 +1,14 @@
-import { type Figure, figuresOf, quantilesOf, type ReleasedMetric } from "@lethe/core/message";
+import {
+  type Figure,
+  figuresOf,
+  type GroupDifference,
+  quantilesOf,
+  type Release,
+  type ReleasedMetric,
+  summaryOf,
+} from "@lethe/core/message";
 import { iso } from "../print/time.ts";
+import { differencesOf } from "./groups.ts";
 import { localDelta } from "./text.ts";
 import type { FinishedWindow } from "./trend.ts";
 
@@ -25,13 +34,18 @@ const HEADER = [
   "quantiles",
   "quantiles_low",
   "quantiles_high",
+  "group",
+  "minus",
+  "p_value",
   "status",
 ];
 
 /**
  * Windows in CSV (RFC 4180), one row per figure. In the row of a bucket are the quantiles that are estimated to be in
- * it, and those whose intervals begin and end with it. A window without figures is a row without any: its `status` says
- * why.
+ * it, and those whose intervals begin and end with it. Figures about several categories of a metric have rows of their
+ * own, whose statistic says so: "funnel.reached". A window without figures is a row without any: its `status` says why.
+ * The rows of groups come after those of all devices, and then those of differences, which are per device: `group` minus
+ * `minus`.
  */
 export function toCsv(windows: readonly FinishedWindow[]): string {
   return [HEADER, ...windows.flatMap(rowsOf)]
@@ -39,25 +53,56 @@ export function toCsv(windows: readonly FinishedWindow[]): string {
     .join("");
 }
 
-function rowsOf(outcome: FinishedWindow): (string | number)[][] {
+type Row = readonly (string | number)[];
+
+function rowsOf(outcome: FinishedWindow): Row[] {
   const { task, window, from, to, status } = outcome;
   const [version, received] = status === "not-released" ? ["", ""] : [outcome.version, outcome.received];
-  const place = [task, version, window, iso(from), iso(to), received];
-  if (status !== "released") {
-    const empty = new Array<string>(HEADER.length - place.length - 1).fill("");
-    return [[...place, ...empty, status]];
-  }
-  return outcome.metrics.flatMap((metric) => {
+  const place = (reports: number | string): Row => [task, version, window, iso(from), iso(to), reports];
+  if (status !== "released") return [[...place(received), ...blanks("metric", "status"), status]];
+  const { devices = received, metrics, groups = [], differences = [] } = outcome;
+  return [
+    ...figureRows(place(devices), metrics, ""),
+    ...groups.flatMap((group) =>
+      group.status === "released" ? figureRows(place(group.received), group.metrics, group.group) : [],
+    ),
+    ...differences.flatMap((difference) => differenceRows(place(""), difference)),
+  ];
+}
+
+/** Empty cells from one column to before another. */
+function blanks(from: string, to: string): Row {
+  return new Array<string>(HEADER.indexOf(to) - HEADER.indexOf(from)).fill("");
+}
+
+function figureRows(place: Row, metrics: Release["metrics"], group: string): Row[] {
+  return metrics.flatMap((metric) => {
     const { name, statistic, localEpsilon, epsilon, delta } = metric;
-    const row = (bucket: string, { estimate, standardError, interval, consistent }: Figure): (string | number)[] => [
-      ...[...place, name, statistic, bucket],
+    const row = (rows: string, bucket: string, { estimate, standardError, interval, consistent }: Figure): Row => [
+      ...[...place, name, rows, bucket],
       ...[estimate, standardError, ...interval, consistent],
       ...[localEpsilon, localDelta(metric), epsilon, delta],
       ...(["bucket", "low", "high"] as const).map((end) => quantilesAt(metric, end, bucket)),
-      status,
+      ...[group, "", "", "released"],
     ];
-    return figuresOf(metric).map(({ label = "", figure }) => row(label, figure));
+    const summary = Object.entries(summaryOf(metric));
+    return [
+      ...figuresOf(metric).map(({ label = "", figure }) => row(statistic, label, figure)),
+      ...summary.flatMap(([field, figures]) =>
+        figures.map(({ label = "", figure }) => row(`${statistic}.${field}`, label, figure)),
+      ),
+    ];
   });
+}
+
+function differenceRows(place: Row, { group, minus, metrics }: GroupDifference): Row[] {
+  return metrics.flatMap((metric) =>
+    differencesOf(metric).map(({ label = "", estimate, standardError, interval, pValue }) => [
+      ...[...place, metric.name, metric.statistic, label, estimate, standardError, ...interval],
+      ...blanks("consistent", "group"),
+      ...[group, minus, pValue, "released"],
+    ]),
+  );
 }
 
 /** The quantiles whose bucket, or whose first or last one, has this name: "0.5 0.9". */

@@ -90,6 +90,48 @@ describe("a release in words", () => {
     );
   });
 
+  it("has its groups after the total, those that are not released with the reason, and how they differ", () => {
+    const [crashed] = RELEASE.metrics as [Extract<Release["metrics"][number], Figure>];
+    const difference = { estimate: 0.0512, standardError: 0.02, interval: [0.012, 0.0904], pValue: 0.0105 } as const;
+    const mean = { ...difference, name: "tabs", statistic: "mean", pValue: 1e-9 } as const;
+    const text = describeOutcome(
+      {
+        ...RELEASE,
+        devices: 1150,
+        groups: [
+          { group: "stable", status: "released", enrolled: 800, received: 750, metrics: [crashed] },
+          { group: "canary", status: "not-enough", enrolled: 60, received: 50, missing: 350 },
+        ],
+        differences: [
+          {
+            group: "beta",
+            minus: "stable",
+            metrics: [{ ...difference, name: "crashed", statistic: "occurrence" }, mean],
+          },
+        ],
+      },
+      60,
+      "one-server",
+    );
+    expect(text.split("\n").slice(2, 16)).toEqual([
+      "all groups that are released: 1,150 devices",
+      "metric   statistic   estimate  ± s.e.  95% interval  consistent  local ε₀     aggregate ε",
+      "crashed  occurrence       300      20    [261, 339]         300         1  0.125 (δ 1e-6)",
+      "",
+      "group stable: 750 of 800 enrolled devices reported",
+      "metric   statistic   estimate  ± s.e.  95% interval  consistent",
+      "crashed  occurrence       300      20    [261, 339]         300",
+      "",
+      "group canary: 50 of 60 enrolled devices reported; not enough, 350 more: it is in no figure",
+      "",
+      "beta minus stable, per device",
+      "metric   statistic   difference   ± s.e.    95% interval         p",
+      "crashed  occurrence     5.12 pp  2.00 pp    [1.20, 9.04]    0.0105",
+      "tabs     mean             0.051    0.020  [0.012, 0.090]  < 0.0001",
+    ]);
+    expect(text).toContain("invalid count included, if at least 1,000 reports in its group are honest\n");
+  });
+
   it("that is withheld says how many were missing", () => {
     const { received, ...outcome } = OUTCOME;
     expect(
@@ -102,6 +144,23 @@ describe("a release in words", () => {
       "t version 2, window 7: 1970-01-01 00:01:10 to 1970-01-01 00:01:20 UTC",
       "not enough, 1,500 more: nothing is released, and the reports are erased",
       "500 of 1,300 enrolled devices reported; refused requests: none",
+    ]);
+  });
+
+  it("that is withheld in every group says what each had", () => {
+    const group = { status: "not-enough", enrolled: 300, received: 250, missing: 50 } as const;
+    const { received, ...outcome } = OUTCOME;
+    const withheld = { status: "not-enough", missing: 50, ...outcome, received: 500, at: 90, refused: {} } as const;
+    const groups = ["stable", "beta"].map((name) => ({ group: name, ...group }));
+    expect(
+      describeOutcome({ ...withheld, groups }, 60, "one-server")
+        .split("\n")
+        .slice(1),
+    ).toEqual([
+      "not enough, 50 more in a group: nothing is released, and the reports are erased",
+      "500 of 1,300 enrolled devices reported; refused requests: none",
+      "stable: 250 reports, 50 more needed",
+      "beta: 250 reports, 50 more needed",
     ]);
   });
 
@@ -225,10 +284,10 @@ describe("a release as CSV", () => {
     ];
     const histogram = { ...guarantee, statistic: "histogram", buckets, quantiles } as const;
     expect(toCsv([{ ...RELEASE, metrics: [...RELEASE.metrics, histogram] }]).split("\r\n")).toEqual([
-      "task,version,window,from,to,received,metric,statistic,bucket,estimate,standard_error,interval_low,interval_high,consistent,local_epsilon,local_delta,aggregate_epsilon,aggregate_delta,quantiles,quantiles_low,quantiles_high,status",
-      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,occurrence,,300,20,260.8,339.2,300,1,0,0.125,0.000001,,,,released",
-      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,0,1,1,-0.96,2.96,1,1,0,0.125,0.000001,0.5 0.9,0.5 0.9,0.5,released",
-      't,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,"a ""b"", c",2,1,0.040000000000000036,3.96,2,1,0,0.125,0.000001,,,0.9,released',
+      "task,version,window,from,to,received,metric,statistic,bucket,estimate,standard_error,interval_low,interval_high,consistent,local_epsilon,local_delta,aggregate_epsilon,aggregate_delta,quantiles,quantiles_low,quantiles_high,group,minus,p_value,status",
+      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,occurrence,,300,20,260.8,339.2,300,1,0,0.125,0.000001,,,,,,,released",
+      "t,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,0,1,1,-0.96,2.96,1,1,0,0.125,0.000001,0.5 0.9,0.5 0.9,0.5,,,,released",
+      't,2,7,1970-01-01T00:01:10Z,1970-01-01T00:01:20Z,1200,crashed,histogram,"a ""b"", c",2,1,0.040000000000000036,3.96,2,1,0,0.125,0.000001,,,0.9,,,,released',
       "",
     ]);
   });

@@ -75,11 +75,15 @@ const TRIAL_SECONDS = 10;
 function adviceFor(outcome: ReleaseOrWithheld | Pending, newer: readonly PublishedWindow[], server: string): string[] {
   const short = [outcome, ...newer].find((told) => told.status === "not-enough");
   if (!short || short.to - short.from > TRIAL_SECONDS) return [];
-  const { task, received, missing } = short;
+  const { task, received, missing, groups } = short;
+  // Simulated devices are in the groups in turn.
+  const devices = groups
+    ? groups.length * Math.max(...groups.map((group) => group.received + group.missing))
+    : received + missing;
   return [
     "",
     'Too few devices for a trial? Either create a higher version of the task with "minimumDevices": 1, or run more of them:',
-    `  npx lethe simulate --server ${server} --task ${task} --devices ${received + missing}`,
+    `  npx lethe simulate --server ${server} --task ${task} --devices ${devices}`,
   ];
 }
 

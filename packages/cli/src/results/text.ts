@@ -1,4 +1,5 @@
 import {
+  type Figure,
   figuresOf,
   type Lost,
   quantilesOf,
@@ -6,6 +7,7 @@ import {
   type Release,
   type ReleasedMetric,
   type ReleaseOrWithheld,
+  summaryOf,
   type Task,
   type WindowStatus,
   type Withheld,
@@ -14,6 +16,8 @@ import { entryOf } from "@lethe/core/statistic";
 import { type BarChart, renderBars } from "@lethe/lab/plot";
 import { count, figure, formatFigure, formatTable } from "../print/table.ts";
 import { utc, utcAndLocal } from "../print/time.ts";
+import { describeTable } from "./cross-table.ts";
+import { describeGroups } from "./groups.ts";
 
 /** A release as tables and charts of at most `columns` characters, or why there is none. */
 export function describeOutcome(outcome: ReleaseOrWithheld, columns: number, mode: Task["mode"]): string {
@@ -24,13 +28,16 @@ function describeRelease(release: Release, columns: number, mode: Task["mode"]):
   return [
     `${headOf(release)}, released ${utc(release.at)}`,
     "",
+    ...(release.groups ? [`all groups that are released: ${count(release.devices ?? 0)} devices`] : []),
     formatTable(
       ["metric", "statistic", "estimate", "± s.e.", "95% interval", "consistent", "local ε₀", "aggregate ε"],
       release.metrics.flatMap(rowsOf),
       2,
     ),
     "",
+    ...release.metrics.flatMap((metric) => describeTable(metric)),
     ...describeQuantiles(release),
+    ...describeGroups(release, rowsOf),
     ...describeCost(release, mode),
     "",
     describeReports(release),
@@ -43,19 +50,50 @@ function headOf({ task, version, window, from, to }: ReleaseOrWithheld): string 
   return `${task} version ${version}, window ${window}: ${utc(from)} to ${utc(to)} UTC`;
 }
 
-/** The rows of a metric, one per figure. The first row has the guarantees of the metric. */
+/**
+ * The rows of a metric, one per figure: first what follows from the categories, if it says more than they do. The first
+ * row has the guarantees of the metric.
+ */
 function rowsOf(metric: ReleasedMetric): string[][] {
-  const { name, statistic } = metric;
-  const shown = (value: number): string => formatFigure(value, statistic);
-  return figuresOf(metric).map(({ label, figure: { estimate, standardError, interval, consistent } }, i) => [
-    label === undefined ? name : `${name} ${label}`,
+  const { reached = [], curve = [], margins = [] } = summaryOf(metric);
+  const isAverage = !("buckets" in metric);
+  const rows = [
+    ...reached.map((each) => rowOf(metric, `reached ${each.label}`, each.figure)),
+    ...curve.map((each) => rowOf(metric, `in ${each.label}`, each.figure, percent)),
+    ...figuresOf(metric).map(({ label, figure: each }) =>
+      rowOf(metric, label === undefined ? "" : categoryName(metric, label), each, (value) =>
+        formatFigure(value, metric.statistic, isAverage),
+      ),
+    ),
+    ...margins.map((each) => rowOf(metric, each.label ?? "", each.figure)),
+  ];
+  return rows.map((row, i) => (i === 0 ? [...row, ...guaranteesOf(metric)] : row));
+}
+
+function rowOf(
+  { name, statistic }: ReleasedMetric,
+  what: string,
+  { estimate, standardError, interval, consistent }: Figure,
+  shown: (value: number) => string = (value) => formatFigure(value, statistic),
+): string[] {
+  return [
+    what === "" ? name : `${name} ${what}`,
     statistic,
     shown(estimate),
     shown(standardError),
     `[${interval.map(shown).join(", ")}]`,
     shown(consistent),
-    ...(i === 0 ? guaranteesOf(metric) : []),
-  ]);
+  ];
+}
+
+/** A category in words: a funnel's are steps at which devices stopped. */
+function categoryName({ statistic }: ReleasedMetric, label: string): string {
+  return entryOf(statistic).words.category?.(label) ?? label;
+}
+
+/** A share of the devices. */
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1).replace(/^-(0\.0)$/, "$1")}%`;
 }
 
 function guaranteesOf(metric: ReleasedMetric): string[] {
@@ -83,10 +121,11 @@ function describeQuantiles({ metrics }: Release): string[] {
   return [formatTable(["quantiles of devices", "q", "bucket", "95%, all of a metric at once"], rows, 4), ""];
 }
 
-function describeCost({ privacy }: Release, mode: Task["mode"]): string[] {
+function describeCost({ privacy, groups }: Release, mode: Task["mode"]): string[] {
   const { local, aggregate, hijackedEpsilon, honest } = privacy;
   const isOne = mode === "one-server";
-  const ifHonest = `if at least ${count(honest)} ${honest === 1 ? "report is" : "reports are"} honest${isOne ? "" : ", and one of the servers"}`;
+  const where = groups ? " in its group" : "";
+  const ifHonest = `if at least ${count(honest)} ${honest === 1 ? "report" : "reports"}${where} ${honest === 1 ? "is" : "are"} honest${isOne ? "" : ", and one of the servers"}`;
   const sum = local.sum === undefined || local.delta === 0 ? "" : `, or ${figure(local.sum)} with δ 0`;
   return [
     formatTable(
@@ -128,14 +167,20 @@ function describeRefused(refused: Refused): string {
 }
 
 function describeWithheld(withheld: Withheld | Lost): string {
-  return [headOf(withheld), whyWithheld(withheld), describeReports(withheld)].join("\n");
+  const groups = (withheld.status === "not-enough" && withheld.groups) || [];
+  return [
+    headOf(withheld),
+    whyWithheld(withheld),
+    describeReports(withheld),
+    ...groups.map((group) => `${group.group}: ${count(group.received)} reports, ${count(group.missing)} more needed`),
+  ].join("\n");
 }
 
 /** Why a window has no figures. */
 export function whyWithheld(withheld: Withheld | Lost): string {
   return withheld.status === "lost"
     ? "lost: its secret is gone, and its reports cannot be opened"
-    : `not enough, ${count(withheld.missing)} more: nothing is released, and the reports are erased`;
+    : `not enough, ${count(withheld.missing)} more${withheld.groups ? " in a group" : ""}: nothing is released, and the reports are erased`;
 }
 
 /** The charts that metrics of one statistic share come first; every other metric has its own chart. */
@@ -143,7 +188,8 @@ function chartsOf({ metrics }: Release): BarChart[] {
   const shared = new Map<string, Bar[]>();
   const own: BarChart[] = [];
   for (const metric of metrics) {
-    const { isShared, title } = entryOf(metric.statistic).words.chart;
+    const { words, averageWords = words } = entryOf(metric.statistic);
+    const { isShared, title } = ("buckets" in metric ? words : averageWords).chart;
     const heading = title(metric.name);
     if (isShared) shared.set(heading, [...(shared.get(heading) ?? []), ...barsOf(metric)]);
     else own.push({ title: heading, bars: barsOf(metric) });
@@ -153,8 +199,10 @@ function chartsOf({ metrics }: Release): BarChart[] {
 
 type Bar = BarChart["bars"][number];
 
+/** A funnel is drawn as the steps that devices reached, a retention as its curve. */
 function barsOf(metric: ReleasedMetric): Bar[] {
-  return figuresOf(metric).map(({ label = metric.name, figure: { estimate, interval } }) => ({
+  const { reached, curve } = summaryOf(metric);
+  return (reached ?? curve ?? figuresOf(metric)).map(({ label = metric.name, figure: { estimate, interval } }) => ({
     name: label,
     value: estimate,
     interval,
@@ -169,9 +217,9 @@ export function describePending(status: WindowStatus): string {
 
 /** The state of a window in one line. */
 export function describeState(status: WindowStatus): string {
-  const { task, window, state, from, to, closes, received, minimumDevices } = status;
+  const { task, window, state, from, to, closes, received, minimumDevices, groups } = status;
   const what = `window ${window} of ${task}`;
-  const reports = `${count(received)} reports so far, at least ${count(minimumDevices)} needed`;
+  const reports = `${count(received)} reports so far, at least ${count(minimumDevices)} needed${groups ? " in a group" : ""}`;
   if (state === "not-open") return `${what} begins ${utcAndLocal(from)}`;
   if (state === "open") return `${what} runs until ${utcAndLocal(to)}; ${reports}; it closes ${utcAndLocal(closes)}`;
   if (state === "grace")

@@ -39,13 +39,15 @@ function tooLate(devices: number, minimumDevices: number): string {
   return `the window ended before all ${devices} devices had reported: ${advice}; on a slow or busy machine try again, or use longer windows`;
 }
 
-function describe({ window, devices, truth }: FleetResult, next: string): string {
+function describe({ window, devices, truth, groups = [] }: FleetResult, next: string): string {
+  const shown = (value: number | undefined = Number.NaN): string =>
+    Number.isInteger(value) ? `${value}` : value.toFixed(3);
   return [
     formatTable(
-      ["metric", "truth"],
-      truth.map(({ name, bucket, truth }) => [
+      ["metric", groups.length > 0 ? "all devices" : "truth", ...groups.map(({ group }) => group)],
+      truth.map(({ name, bucket, truth }, i) => [
         bucket === undefined ? name : `${name} ${bucket}`,
-        Number.isInteger(truth) ? `${truth}` : truth.toFixed(3),
+        ...[truth, ...groups.map((group) => group.truth[i]?.truth)].map(shown),
       ]),
       1,
     ),

@@ -1,5 +1,5 @@
 import { LetheError } from "@lethe/core/error";
-import { type Metric, schemeOf, type Task } from "@lethe/core/message";
+import { eventsOfMetric, type Metric, schemeOf, type Task } from "@lethe/core/message";
 import { readTask } from "../options/task-file.ts";
 import { describeLimits, describeWrites } from "../print/room.ts";
 import { formatTable } from "../print/table.ts";
@@ -18,26 +18,34 @@ export function checkTask(path: string, { json }: { json?: boolean }): void {
 
 /** A task in words: its windows, its room, and its metrics. `verdict` ends the first line. */
 export function describeTask(task: Task, verdict: string): string {
-  const { version, tickSeconds, ticks, graceSeconds, mode, minimumDevices, metrics } = task;
+  const { version, tickSeconds, ticks, graceSeconds, mode, minimumDevices, metrics, groups } = task;
   const grace = graceSeconds > 0 ? `for ${inWords(graceSeconds)} after it` : "until it ends";
   const schemes = new Set(metrics.map((metric) => schemeOf(task, metric)));
   const differ = schemes.size > 1;
+  const events = metrics.map((metric) => eventsOfMetric(task, metric).join(", "));
+  const haveNames = metrics.some(({ name }, i) => events[i] !== name);
   const limits = describeLimits(task);
   return [
     `${task.task}, version ${version}: ${verdict}`,
     `window of ${inWords(ticks * tickSeconds)}: ${ticks} ticks of ${inWords(tickSeconds)}; reports are accepted ${grace}`,
     describeWrites(task),
     `${[mode, ...(differ ? [] : schemes)].join(", ")}; released if at least ${minimumDevices} devices report`,
+    ...(groups
+      ? [
+          `groups ${groups.join(", ")}: each is released on its own, if at least ${minimumDevices} of its devices report`,
+        ]
+      : []),
     "",
     formatTable(
-      ["metric", "statistic", "noise", ...(differ ? ["scheme"] : [])],
-      metrics.map((metric) => [
+      ["metric", "statistic", "noise", ...(differ ? ["scheme"] : []), ...(haveNames ? ["events"] : [])],
+      metrics.map((metric, i) => [
         metric.name,
         metric.statistic,
         noiseOf(metric, mode),
         ...(differ ? [schemeOf(task, metric)] : []),
+        ...(haveNames ? [events[i] as string] : []),
       ]),
-      4,
+      5,
     ),
     ...(limits.length > 0 ? ["", ...limits] : []),
   ].join("\n");

@@ -1,5 +1,5 @@
 import { fetchManifest, statusOfFile } from "@lethe/analyst";
-import type { Manifest } from "@lethe/core/message";
+import { eventsOf, type Manifest } from "@lethe/core/message";
 import { failure } from "../system/failure.ts";
 import { integrityOf, readSdk, sdkPath } from "../system/sdk.ts";
 
@@ -37,13 +37,15 @@ async function requireDelivered(server: string, path: string): Promise<void> {
   );
 }
 
-function snippetOf({ task, servers, metrics }: Manifest, sdk: Uint8Array): Snippet {
+function snippetOf(manifest: Manifest, sdk: Uint8Array): Snippet {
+  const { task, servers, groups } = manifest;
   const [first, helper] = servers;
   if (!first) throw failure(`task ${task} has no server`);
   const src = encoded(first.url) + sdkPath(sdk);
   const integrity = integrityOf(sdk);
   const options = { server: first.url, task, operatorKey: first.key, ...(helper && { helperKey: helper.key }) };
-  const example = metrics[0]?.name ?? "";
+  const [example = ""] = eventsOf(manifest);
+  const groupLines = groups ? [`  group: ${JSON.stringify(groups[0])}, // or ${groups.slice(1).join(", ")}`] : [];
   return {
     src,
     integrity,
@@ -54,6 +56,7 @@ function snippetOf({ task, servers, metrics }: Manifest, sdk: Uint8Array): Snipp
     script: [
       "export const lethe = await globalThis.Lethe?.openLethe({",
       ...Object.entries(options).map(([name, value]) => `  ${name}: ${JSON.stringify(value)},`),
+      ...groupLines,
       "});",
       `// When it happens: lethe?.record(${JSON.stringify(example)});`,
     ].join("\n"),

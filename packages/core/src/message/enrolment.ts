@@ -49,16 +49,19 @@ export function parseEnrolment(json: string): Enrolment {
   });
 }
 
-/** The answer to an enrolment, as it is sent. */
-export function encodeEnrolment({ device, uploadToken, manifestHash, keys }: Enrolment): string {
+/** The answer to an enrolment, as it is sent. A service may have a faster way to write base64url than core has. */
+export function encodeEnrolment(
+  { device, uploadToken, manifestHash, keys }: Enrolment,
+  base64urlOf: (bytes: Uint8Array) => string = encodeBase64url,
+): string {
   return JSON.stringify({
-    device: encodeBase64url(device),
+    device: base64urlOf(device),
     uploadToken,
-    manifestHash: encodeBase64url(manifestHash),
+    manifestHash: base64urlOf(manifestHash),
     keys: keys.map(({ role, publicKeys, signature }) => ({
       role,
-      publicKeys: encodeBase64url(publicKeys),
-      signature: encodeBase64url(signature),
+      publicKeys: base64urlOf(publicKeys),
+      signature: base64urlOf(signature),
     })),
   });
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { planTask } from "../plan/index.ts";
+import { aggregateDelta } from "../privacy/index.ts";
 import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
 import { layoutOf, parseTask, type Release, releasedFigures, withheldGroups } from "./index.ts";
 import type { GroupSums } from "./released-groups.ts";
@@ -112,6 +113,96 @@ describe("a group of which too few devices reported", () => {
 
   it("is released from minimumDevices on", () => {
     expect(figures([stable, beta, { ...canary, received: 100 }]).groups?.[2]?.status).toBe("released");
+  });
+});
+
+describe("what a release with groups reveals of a device, over all outcomes and all answers of six devices", () => {
+  const SIZES = [2, 3, 1];
+  const LOCAL = 1;
+  const task = parseTask(
+    JSON.stringify({
+      ...TASK,
+      minimumDevices: 2,
+      metrics: [{ name: "m", statistic: "occurrence", localEpsilon: LOCAL }],
+    }),
+  );
+  const layout = layoutOf(task).map(({ spec, metrics, server }) => ({ ...spec, metrics, estimates: server }));
+  const price = planTask({ task, devices: 6, delta: 1e-6, windows: 1 });
+  const published = new Map<string, string>();
+  /** Everything that is published if so many devices of each group told a 1. */
+  const releaseOf = (told: readonly number[]): string => {
+    const known = published.get(told.join());
+    if (known !== undefined) return known;
+    const counted = SIZES.map((received, g) => ({ enrolled: received, received, sums: [[told[g] as number]] }));
+    const text = JSON.stringify(releasedFigures(task, layout, counted, price));
+    published.set(told.join(), text);
+    return text;
+  };
+
+  /** How many of devices that hold these bits tell a 1, by randomized response. */
+  function toldBy(bits: readonly number[]): number[] {
+    const flip = 1 / (1 + Math.exp(LOCAL));
+    let sums = [1];
+    for (const bit of bits) {
+      const one = bit === 1 ? 1 - flip : flip;
+      sums = sums.concat(0).map((same, told) => same * (1 - one) + (sums[told - 1] ?? 0) * one);
+    }
+    return sums;
+  }
+
+  function distributionOf(bits: readonly (readonly number[])[]): Map<string, number> {
+    const [a, b, c] = bits.map(toldBy) as [number[], number[], number[]];
+    const found = new Map<string, number>();
+    for (const [i, p] of a.entries())
+      for (const [j, q] of b.entries())
+        for (const [k, r] of c.entries()) {
+          const release = releaseOf([i, j, k]);
+          found.set(release, (found.get(release) ?? 0) + p * q * r);
+        }
+    return found;
+  }
+
+  const deltaAt = (epsilon: number, one: Map<string, number>, other: Map<string, number>): number =>
+    [...one].reduce((sum, [release, p]) => sum + Math.max(0, p - Math.exp(epsilon) * (other.get(release) ?? 0)), 0);
+
+  const datasets = Array.from({ length: 64 }, (_, n) => {
+    const bits = Array.from({ length: 6 }, (_, i) => (n >> i) & 1);
+    return [bits.slice(0, 2), bits.slice(2, 5), bits.slice(5)];
+  });
+
+  it.each([0, 1, 2])(
+    "in group %i: never more than a release of minimumDevices alone, nothing in a small group",
+    (g) => {
+      for (const epsilon of [0, 0.25, 0.5, 0.9]) {
+        const most = g === 2 ? 0 : aggregateDelta(2, LOCAL, epsilon).delta;
+        let reached = 0;
+        for (const bits of datasets) {
+          const changed = bits.with(g, (bits[g] as number[]).with(0, 1 - ((bits[g] as number[])[0] as number)));
+          reached = Math.max(reached, deltaAt(epsilon, distributionOf(bits), distributionOf(changed)));
+        }
+        expect(reached).toBeLessThanOrEqual(most + 1e-12);
+        // With exactly minimumDevices it is the least that holds.
+        if (g === 0) expect(reached).toBeGreaterThan(most - 1e-9);
+      }
+    },
+  );
+
+  it("would be more if the total had all groups: the control", () => {
+    const leaking = (bits: readonly (readonly number[])[]): Map<string, number> => {
+      const found = new Map<string, number>();
+      const [a, b, c] = bits.map(toldBy) as [number[], number[], number[]];
+      for (const [i, p] of a.entries())
+        for (const [j, q] of b.entries())
+          for (const [k, r] of c.entries()) found.set(`${i} ${j} ${i + j + k}`, p * q * r);
+      return found;
+    };
+    const [none, one] = [0, 1].map((bit) => leaking([[0, 0], [0, 0, 0], [bit]])) as [
+      Map<string, number>,
+      Map<string, number>,
+    ];
+    // Subtraction leaves the one device's answer, with its local guarantee and no better one.
+    expect(deltaAt(0.9, none, one)).toBeGreaterThan(aggregateDelta(2, LOCAL, 0.9).delta);
+    expect(deltaAt(LOCAL, none, one)).toBeCloseTo(0, 12);
   });
 });
 

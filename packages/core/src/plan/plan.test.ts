@@ -215,6 +215,11 @@ describe("planTask", () => {
     );
   const price = (task: Task, windows = 1) => planTask({ task, devices: 5000, missing: 0, delta: 1e-6, windows });
 
+  it("asks nothing more of a device that is in one of several groups, of the same least size", () => {
+    const task = taskOf(metrics[0] as object, metrics[3] as object);
+    expect(price({ ...task, groups: ["stable", "beta", "canary"] }, 3)).toEqual(price(task, 3));
+  });
+
   it("prices every metric as planMetric does, on the least number of reports", () => {
     const plan = price(taskOf(...metrics));
     expect(plan.metrics.map(({ name }) => name).sort()).toEqual(metrics.map(({ name }) => name).sort());

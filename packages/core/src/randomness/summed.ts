@@ -18,10 +18,10 @@ const tables = new Map<string, Int32Array>();
  *
  * **Distance from the true distribution.** u is compared exactly (`exact-sums.ts`), so every Pr[|S| ≤ j] is off by at
  * most 2⁻¹⁹², and by far less for the rounding of binomial weights. A sum has fewer than 2¹³ magnitudes that are as likely
- * as 2⁻¹⁹², so it is within 2⁻¹⁷⁷ of the true distribution in total variation. A report has fewer than 2²⁸ sums, whatever
+ * as 2⁻¹⁹², so it is within 2⁻¹⁷⁷ of the true distribution in total variation. A report has fewer than 2²⁹ sums, whatever
  * its task: counters have at most 16 ciphertexts of three vectors of 4,096 sums in 100 parts; each of at most 10,000
- * histograms and means has one ciphertext and a decoy, in one part, since rotations have no room for more writes. So a
- * report is within 2²⁸·2⁻¹⁷⁷ = 2⁻¹⁴⁹.
+ * histograms and means has one ciphertext and a decoy, in two parts, since rotations have no room for more writes. So a
+ * report is within 2²⁹·2⁻¹⁷⁷ = 2⁻¹⁴⁸.
  *
  * **Time.** A search without branches compares the first 31 bits of u with bounds in double precision (`sum-bounds.ts`).
  * They decide except with probability (magnitudes)·2⁻³⁰; then 160 more bits are drawn and compared exactly, which takes a

@@ -143,6 +143,61 @@ describe("a release", () => {
   });
 });
 
+describe("a release with groups", () => {
+  const grouped = { ...manifest, groups: ["stable", "beta", "canary"], minimumDevices: 40 };
+  const groupsOf = (...received: readonly number[]) =>
+    received.map((reports, i) => ({ group: grouped.groups[i] as string, received: reports }));
+  const sums = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+  const shares = () => {
+    const { leader, helper } = sharesOf(sums);
+    const groups = groupsOf(50, 9, 41);
+    return {
+      leader: { ...leader, groups: groups.map((each) => ({ ...each, enrolled: 60 })) },
+      helper: { ...helper, groups },
+    };
+  };
+  const assemble = (leader: WindowShare, helper: WindowShare) =>
+    assembleRelease({ ...known, manifest: grouped }, leader, helper, cost);
+
+  it("has the sums of the groups that are shared, in the task's order", () => {
+    const { leader, helper } = shares();
+    const { groups, devices, metrics } = assemble(leader, helper);
+    expect(devices).toBe(91);
+    expect(groups?.map(({ group, status, enrolled, received }) => [group, status, enrolled, received])).toEqual([
+      ["stable", "released", 60, 50],
+      ["beta", "not-enough", 60, 9],
+      ["canary", "released", 60, 41],
+    ]);
+    const countedIn = (found: typeof metrics | undefined): unknown => found?.find(({ name }) => name === "counted");
+    const [stable, , canary] = groups ?? [];
+    expect(countedIn(stable?.status === "released" ? stable.metrics : undefined)).toMatchObject({ estimate: 2 });
+    expect(countedIn(canary?.status === "released" ? canary.metrics : undefined)).toMatchObject({ estimate: 8 });
+    expect(countedIn(metrics)).toMatchObject({ estimate: 10 });
+  });
+
+  it.each([
+    ["of other groups", { groups: groupsOf(50, 9, 41).toReversed() }, "they do not have the groups of the manifest"],
+    ["without groups", { groups: undefined }, "they do not have the groups of the manifest"],
+    ["that counted other reports of a group", { groups: groupsOf(50, 8, 42) }, "different reports of the group beta"],
+  ])("is not made of shares %s", (_what, changes, message) => {
+    const { leader, helper } = shares();
+    expect(() => assemble(leader, { ...helper, ...changes } as WindowShare)).toThrow(
+      expect.objectContaining({ code: "bad-share", message: expect.stringContaining(message) }),
+    );
+  });
+
+  it("is not made of groups that do not add up, of fewer shares than groups, or of no group at all", () => {
+    const { leader, helper } = shares();
+    const both = (changes: Partial<WindowShare>) => () =>
+      assemble({ ...leader, ...changes } as WindowShare, { ...helper, ...changes } as WindowShare);
+    expect(both({ groups: groupsOf(50, 9, 42) })).toThrow("do not add up");
+    expect(both({ groups: groupsOf(50, 40, 10), share: leader.share.subarray(48) })).toThrow(
+      "an element for every answer",
+    );
+    expect(both({ groups: groupsOf(39, 39, 22), share: new Uint8Array() })).toThrow("an element for every answer");
+  });
+});
+
 describe("a share", () => {
   it("comes back from its text, signature and all", () => {
     for (const share of Object.values(sharesOf([1, -2, 3, 4, 5, 6]))) {

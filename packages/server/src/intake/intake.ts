@@ -12,6 +12,7 @@ import type { TaskRegistry } from "../storage/tasks.ts";
 import type { WindowIdentity } from "../storage/windows.ts";
 import { createAdmission, DEFAULT_RULES, type EnrolmentRequest, type EnrolmentRules } from "./admission.ts";
 import { createEnrolment, type Enrolled } from "./enrol.ts";
+import { createKeyStock } from "./key-stock.ts";
 import { createNetworkLimit } from "./network-limit.ts";
 import { createRefusalCounter } from "./refusals.ts";
 import { createUpload, type Receipt, type Upload } from "./upload.ts";
@@ -60,6 +61,7 @@ export function startIntake({
     return task !== undefined && !["later", "over"].includes(phaseOf(task.manifest, number, now()));
   });
   const networks = createNetworkLimit(rules.mostPerAddress);
+  const keys = createKeyStock(database, wake);
   let lastError: Error | undefined;
   const news = createNews();
 
@@ -88,6 +90,7 @@ export function startIntake({
   let looking: Promise<void> | undefined;
   const timer = setInterval(() => {
     networks.keepOnly(isEnrolmentOpen);
+    keys.keepOnly(isEnrolmentOpen);
     // With a database that does not answer a look takes long.
     looking ??= look().finally(() => {
       looking = undefined;
@@ -96,7 +99,7 @@ export function startIntake({
 
   return {
     admit: createAdmission(rules, now),
-    enrol: createEnrolment(database, { ...rules, networks, onTaken: wake }),
+    enrol: createEnrolment(database, { ...rules, networks, keys }),
     ...createUpload(database),
     refused: refusals.count,
     flush: refusals.flush,

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { encodeBase64url, encodeReport, type Release, type Task, windowAt } from "@lethe/core/message";
+import { DEVICE_BYTES, encodeBase64url, encodeReport, type Release, type Task, windowAt } from "@lethe/core/message";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type Device,
@@ -17,6 +17,7 @@ import { eventually } from "../../test/eventually.ts";
 import { countedReports } from "../../test/metrics.ts";
 import { expectProblem } from "../../test/problem.ts";
 import { closeByHand, createTask, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
+import { unpack } from "../storage/database.ts";
 
 let service: TestService;
 let window: number;
@@ -113,15 +114,15 @@ describe("a device that nobody enrolled", () => {
     await expectProblem(await upload(service, device, reportOf(device)), "unknown-device");
     await service.stop();
     const database = await service.openDatabase();
-    const spares = await database.query<{ device: Uint8Array }>(
-      `SELECT device FROM devices JOIN windows ON windows.id = devices.window_id
-       WHERE windows.name = $1 AND token_hash IS NULL LIMIT 3`,
+    const [bundle] = await database.query<{ devices: Uint8Array }>(
+      "SELECT devices FROM spare_keys JOIN windows ON windows.id = window_id WHERE name = $1 LIMIT 1",
       [task.name],
     );
     await database.close();
     await service.restart();
+    const spares = unpack(bundle?.devices ?? new Uint8Array(), DEVICE_BYTES).slice(0, 3);
     expect(spares).toHaveLength(3);
-    for (const { device: id } of spares) {
+    for (const id of spares) {
       await expectProblem(await upload(service, { ...device, id }, reportOf(device)), "unknown-device");
     }
   });

@@ -33,8 +33,8 @@ export function countWithHelper(
   const counter: BatchCounter<readonly Report[], "share"> = {
     kind: "share",
     largestBatch: largestJob(sizes),
-    // While one job is at the helper the next is opened here.
-    workers: parts.threads.count + 1,
+    // While one job is at the helper and another in the database, the next is opened here.
+    workers: parts.threads.count + 2,
     open: async (keys, reports) => {
       const sent = reports.map(({ device, group, body }) => ({
         device,

@@ -10,11 +10,10 @@ import type { SignedPublicKeys } from "@lethe/core/message";
 import type { Helper } from "../leader/client.ts";
 import type { Published } from "../release/release.ts";
 import type { Database } from "../storage/database.ts";
-import type { SpareDevice } from "../storage/devices.ts";
+import type { Bundle, SpareDevice } from "../storage/spare-keys.ts";
 import type { TaskVersion, TwoServerTask } from "../storage/tasks.ts";
 import type { WindowRow } from "../storage/windows.ts";
 import type { CountingParts } from "../tally/batches.ts";
-import type { IssuedKeys } from "../tally/opening.ts";
 import { oneServer } from "./one-server.ts";
 import { twoServer } from "./two-server.ts";
 
@@ -30,13 +29,13 @@ export interface ServerProtocol {
   requireReport(body: Uint8Array): void;
   /** The keys that an enrolled device gets, with the role of the server that signed them, from an entry of the pool. */
   keysOf(spare: Pick<SpareDevice, "publicKeys" | "signature">): readonly SignedPublicKeys[];
-  /** Entries of the pool for `count` devices to come. */
+  /** A bundle of the pool for `count` devices to come. */
   issueKeys(
     parts: Pick<KeyHolder, "database" | "threads" | "keyFile" | "helper">,
     window: WindowRow,
     windowSecret: Secret<Uint8Array>,
     count: number,
-  ): Promise<IssuedKeys[]>;
+  ): Promise<Bundle>;
   /** Opens and counts the reports of a window, each once, until none is left or `isPaused`. */
   count(parts: KeyHolder, window: WindowRow, isPaused: () => boolean): Promise<void>;
   /**

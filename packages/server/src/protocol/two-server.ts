@@ -5,6 +5,7 @@ import type { Helper } from "../leader/client.ts";
 import { countWithHelper } from "../leader/count.ts";
 import { canNeverAgree, finishWithHelper } from "../leader/finish.ts";
 import { issueKeysOfBoth } from "../leader/issue-keys.ts";
+import { bundleOf } from "../storage/spare-keys.ts";
 import type { TwoServerTask } from "../storage/tasks.ts";
 import type { KeyHolder, ServerProtocol } from "./protocol.ts";
 
@@ -23,7 +24,7 @@ export function twoServer(task: TwoServerTask): ServerProtocol {
       ];
     },
     issueKeys: async (parts, window, windowSecret, count) =>
-      issueKeysOfBoth(parts, helperOf(parts), task, window, windowSecret, count),
+      bundleOf(await issueKeysOfBoth(parts, helperOf(parts), task, window, windowSecret, count)),
     count: async (parts, window, isPaused) => countWithHelper(parts, helperOf(parts), task, window, isPaused),
     finish: async (parts, windowId, at) => finishWithHelper(parts, helperOf(parts), task, windowId, at),
     isLost: canNeverAgree,

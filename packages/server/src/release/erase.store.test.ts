@@ -38,7 +38,10 @@ it("a window that the database does not know as released keeps its secret, one t
     expect(await eraseWindow(parts, { ...window, state: "released" }, goOn)).toBe(false);
     expect(destroyed).toEqual([]);
     await database.query("UPDATE windows SET state = 'released' WHERE id = $1", [window.id]);
-    await database.query("INSERT INTO devices (device, window_id) VALUES ($1, $2)", [new Uint8Array(16), window.id]);
+    await database.query("INSERT INTO devices (device, window_id, token_hash) VALUES ($1, $2, '')", [
+      new Uint8Array(16),
+      window.id,
+    ]);
     expect(await claimErasure(database, window.id, new Uint8Array(16), 60)).toBe(true);
     expect(await eraseWindow(parts, window, goOn)).toBe(false);
     expect(destroyed).toEqual(["erased 7"]);
@@ -66,7 +69,10 @@ it.each([0, 1_000_000])(
       for (let first = 0; first < 256; first++) {
         for (const windowId of [1, 2]) {
           const device = Uint8Array.of(first, windowId, ...new Array<number>(14).fill(255));
-          await database.query("INSERT INTO devices (device, window_id) VALUES ($1, $2)", [device, windowId]);
+          await database.query("INSERT INTO devices (device, window_id, token_hash) VALUES ($1, $2, '')", [
+            device,
+            windowId,
+          ]);
           await database.query("INSERT INTO reports (device, window_id, body) VALUES ($1, $2, $1)", [device, windowId]);
           await database.query("INSERT INTO uncounted (device, window_id) VALUES ($1, $2)", [device, windowId]);
         }

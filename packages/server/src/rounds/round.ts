@@ -12,7 +12,7 @@ import {
   type WindowOutcome,
   type WindowRow,
 } from "../storage/windows.ts";
-import { fillPool, openWindows } from "./windows.ts";
+import { keepPoolFilled, openWindows } from "./windows.ts";
 
 /** What every round needs. */
 export interface RoundParts extends KeyHolder {
@@ -44,9 +44,9 @@ type IsStopping = () => boolean;
 const COUNTING_MS = 1000;
 
 /**
- * One round: opens windows, makes keys ahead, counts, closes, releases and erases. Returns whether to begin the next at
- * once: there is more to count, or keys are being used up by an intake of another process, which cannot wake this one.
- * A failure in one window does not delay the others; the first failure is thrown at the end.
+ * One round: opens windows, makes keys ahead and, meanwhile, counts, closes, releases and erases. Returns whether to
+ * begin the next at once: there is more to count, or keys are being used up by an intake of another process, which
+ * cannot wake this one. A failure in one window does not delay the others; the first failure is thrown at the end.
  */
 export async function countingRound(parts: CountingRoundParts, isStopping: IsStopping): Promise<boolean> {
   const { database, tasks, keyFile, now, keysAhead } = parts;
@@ -58,13 +58,18 @@ export async function countingRound(parts: CountingRoundParts, isStopping: IsSto
     async (attempt) => {
       const open = await openWindows(database, tasks, keyFile, now(), parts.invalidNoise);
       await attempt(parts.answerRequests());
-      const made = await allOf(
-        open.map(({ row, task }) => {
-          const filling = fillPool(parts, { row, task }, keysAhead);
-          return attempt(filling.catch((error: unknown) => giveUpIfLost(parts, row, task, error).then(() => 0)));
-        }),
-      );
-      areKeysTaken = made.some((keys = 0) => keys > keysAhead / 2);
+      const deadline = performance.now() + COUNTING_MS;
+      const isPaused = (): boolean => isStopping() || performance.now() > deadline;
+      const filling = open.map(async ({ row, task }) => {
+        const made = await attempt(
+          keepPoolFilled(parts, { row, task }, keysAhead, isPaused).catch(async (error: unknown) => {
+            await giveUpIfLost(parts, row, task, error);
+            return 0;
+          }),
+        );
+        if (made !== undefined && made > keysAhead / 2) areKeysTaken = true;
+      });
+      return { meanwhile: allOf(filling) };
     },
   );
   return isMore || (areKeysTaken && !isStopping());
@@ -73,14 +78,17 @@ export async function countingRound(parts: CountingRoundParts, isStopping: IsSto
 type Attempt = <T>(task: Promise<T>) => Promise<T | undefined>;
 
 /**
- * Lets `advance` do what is to be done for each window that is not erased yet, after `before`. Returns whether one of
- * them needs another round at once. What `attempt` is given may fail without ending the round.
+ * Lets `advance` do what is to be done for each window that is not erased yet, after `before`, and waits for what that
+ * has begun `meanwhile`. Returns whether one of them needs another round at once. What `attempt` is given may fail
+ * without ending the round.
  */
 export async function forEachWindow(
   { database, tasks, keyFile, now }: RoundParts,
   isStopping: IsStopping,
   advance: (window: WindowRow, task: TaskVersion) => Promise<boolean>,
-  before: (attempt: Attempt) => Promise<void> = async () => undefined,
+  before: (attempt: Attempt) => Promise<{ readonly meanwhile: Promise<unknown> }> = async () => ({
+    meanwhile: Promise.resolve(),
+  }),
 ): Promise<boolean> {
   // Nothing is begun while the clock is in doubt.
   now();
@@ -92,18 +100,22 @@ export async function forEachWindow(
       failures.push(error);
       return undefined;
     });
-  await before(attempt);
+  const begun = await before(attempt);
   let isMore = false;
-  for (const window of await unfinishedWindows(database)) {
-    if (isStopping()) return false;
-    const task = tasks.byId(window.taskId);
-    // The clock may have jumped since the last window.
-    const advancing = async (found: TaskVersion): Promise<boolean> => {
-      now();
-      return advance(window, found);
-    };
-    if (task && (await attempt(advancing(task)))) isMore = true;
-  }
+  const advanceAll = async (): Promise<void> => {
+    for (const window of await unfinishedWindows(database)) {
+      if (isStopping()) return;
+      const task = tasks.byId(window.taskId);
+      // The clock may have jumped since the last window.
+      const advancing = async (found: TaskVersion): Promise<boolean> => {
+        now();
+        return advance(window, found);
+      };
+      if (task && (await attempt(advancing(task)))) isMore = true;
+    }
+  };
+  await allOf([advanceAll(), begun.meanwhile]);
+  if (isStopping()) return false;
   if (failures.length > 0) throw failures[0];
   return isMore;
 }

@@ -274,7 +274,7 @@ it("a pool of keys lies ready for the running window and the next, and no furthe
 async function poolsOf(task: string): Promise<{ number: number; spare: number }[]> {
   const database = await service.openDatabase();
   const pools = await database.query<{ number: number; spare: number }>(
-    `SELECT number, count(device) AS spare FROM windows LEFT JOIN devices ON window_id = id AND token_hash IS NULL
+    `SELECT number, sum(entries)::int AS spare FROM windows LEFT JOIN spare_keys ON window_id = windows.id
      WHERE name = $1 GROUP BY number ORDER BY number`,
     [task],
   );

@@ -2,9 +2,9 @@ import { windowAt } from "@lethe/core/message";
 import { allOf } from "../async/all-of.ts";
 import { type KeyHolder, protocolOf } from "../protocol/protocol.ts";
 import type { Database } from "../storage/database.ts";
-import { addSpareDevices, countSpareDevices } from "../storage/devices.ts";
+import { addSpareKeys, countSpareKeys, KEYS_PER_BUNDLE } from "../storage/spare-keys.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
-import { findWindow, type WindowRow } from "../storage/windows.ts";
+import { findWindow, readWindow, type WindowRow } from "../storage/windows.ts";
 import type { KeyFile } from "../tally/key-file.ts";
 import { makeWindow, secretOf } from "../tally/window-keys.ts";
 
@@ -13,9 +13,6 @@ export interface OpenWindow {
   readonly row: WindowRow;
   readonly task: TaskVersion;
 }
-
-/** How many keys a thread makes at a time. */
-const KEYS_AT_ONCE = 32;
 
 /**
  * Makes the running window of every task and the next, if they are not there. `noise` is what the count of invalid
@@ -44,24 +41,46 @@ export async function openWindows(
   return open;
 }
 
-/** Fills up the pool of device keys of a window, and returns how many it lacked. */
-export async function fillPool(
-  parts: Pick<KeyHolder, "database" | "threads" | "keyFile" | "helper">,
-  { row, task }: OpenWindow,
+type FillingParts = Pick<KeyHolder, "database" | "threads" | "keyFile" | "helper">;
+
+/**
+ * Fills up the pool of device keys of a window, again and again while devices take keys, until `isPaused`; returns how
+ * many it made.
+ */
+export async function keepPoolFilled(
+  parts: FillingParts,
+  window: OpenWindow,
   keysAhead: number,
+  isPaused: () => boolean,
 ): Promise<number> {
+  let made = 0;
+  for (;;) {
+    const lacked = await fillPool(parts, window, keysAhead);
+    made += lacked;
+    if (lacked === 0 || isPaused()) return made;
+  }
+}
+
+/** Fills up the pool of device keys of a window, and returns how many it lacked. */
+export async function fillPool(parts: FillingParts, { row, task }: OpenWindow, keysAhead: number): Promise<number> {
   const { database, keyFile } = parts;
-  const lacking = keysAhead - (await countSpareDevices(database, row.id));
+  const lacking = keysAhead - (await countSpareKeys(database, row.id));
   const windowSecret = lacking > 0 ? await secretOf(database, keyFile, row) : undefined;
   if (!windowSecret) return 0;
   const protocol = protocolOf(task);
-  const chunks = Array.from({ length: Math.ceil(lacking / KEYS_AT_ONCE) }, (_, i) =>
-    Math.min(KEYS_AT_ONCE, lacking - i * KEYS_AT_ONCE),
+  const bundles = Array.from({ length: Math.ceil(lacking / KEYS_PER_BUNDLE) }, (_, i) =>
+    Math.min(KEYS_PER_BUNDLE, lacking - i * KEYS_PER_BUNDLE),
   );
-  await allOf(
-    chunks.map(async (count) => {
-      await addSpareDevices(database, row.id, await protocol.issueKeys(parts, row, windowSecret, count));
-    }),
-  );
+  try {
+    await allOf(
+      bundles.map(async (count) => {
+        await addSpareKeys(database, row.id, await protocol.issueKeys(parts, row, windowSecret, count));
+      }),
+    );
+  } catch (error) {
+    // The window may have been released meanwhile, and its secret destroyed.
+    if ((await readWindow(database, row.id)).state !== "collecting") return 0;
+    throw error;
+  }
   return lacking;
 }

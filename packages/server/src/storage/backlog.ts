@@ -1,6 +1,6 @@
 import { phaseOf } from "@lethe/core/message";
 import type { Queryable } from "./database.ts";
-import { countSpareDevices } from "./devices.ts";
+import { countSpareKeys } from "./spare-keys.ts";
 import type { TaskRegistry } from "./tasks.ts";
 import { unfinishedWindows } from "./windows.ts";
 
@@ -16,13 +16,16 @@ export interface Backlog {
 
 /** Measures the backlog. */
 export async function measureBacklog(database: Queryable, tasks: TaskRegistry, now: number): Promise<Backlog> {
-  const [waiting] = await database.query<{ reports: number }>("SELECT count(*) AS reports FROM uncounted");
+  // As many as `uncounted` has rows, which would take long to count.
+  const [waiting] = await database.query<{ reports: number }>(
+    "SELECT coalesce(sum(received - counted), 0)::int AS reports FROM windows JOIN tallies ON window_id = id WHERE NOT erased",
+  );
   const unfinished = (await unfinishedWindows(database)).flatMap((window) => {
     const task = tasks.byId(window.taskId);
     return task ? [{ ...window, phase: phaseOf(task.manifest, window.number, now) }] : [];
   });
   const open = unfinished.filter(({ state, phase }) => state === "collecting" && ["running", "next"].includes(phase));
-  const keys = await Promise.all(open.map(({ id }) => countSpareDevices(database, id)));
+  const keys = await Promise.all(open.map(({ id }) => countSpareKeys(database, id)));
   const overdue = unfinished.filter(
     ({ state, phase }) => state === "closed" || (state === "collecting" && phase === "over"),
   );

@@ -34,10 +34,11 @@ export async function erasePart(
   ]);
 }
 
-/** The last step: deletes the tally, and notes that the window is erased. */
+/** The last step: deletes spare keys and the tally, and notes that the window is erased. */
 export async function finishErasure(database: Queryable, windowId: number): Promise<void> {
-  await database.query("DELETE FROM tallies WHERE window_id = $1", [windowId]);
+  const others = ["spare_keys", "tallies"];
+  for (const table of others) await database.query(`DELETE FROM ${table} WHERE window_id = $1`, [windowId]);
   await database.query("UPDATE windows SET erased = true WHERE id = $1", [windowId]);
   // Deleted rows stay in the database's files until their space is reused.
-  for (const table of [...DEVICE_TABLES, "tallies"]) await database.query(`VACUUM ${table}`);
+  for (const table of [...DEVICE_TABLES, ...others]) await database.query(`VACUUM ${table}`);
 }

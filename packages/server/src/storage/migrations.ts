@@ -120,6 +120,22 @@ const MIGRATIONS: readonly string[] = [
    );`,
   // Its place among the task's groups. A task without groups is one group.
   "ALTER TABLE devices ADD COLUMN group_number smallint NOT NULL DEFAULT 0",
+  // Spare keys are in bundles, no longer in the table of devices; tallies create those anew that were there. A page of
+  // `uncounted` has room for the leases of its rows, so that a lease does not touch the index.
+  `CREATE TABLE spare_keys (
+     window_id bigint NOT NULL,
+     id bigint GENERATED ALWAYS AS IDENTITY,
+     entries int NOT NULL,
+     devices bytea NOT NULL,
+     public_keys bytea NOT NULL,
+     signatures bytea NOT NULL,
+     PRIMARY KEY (window_id, id)
+   );
+   ALTER TABLE spare_keys ALTER COLUMN public_keys SET STORAGE EXTERNAL;
+   DROP INDEX spare_devices;
+   DELETE FROM devices WHERE token_hash IS NULL;
+   ALTER TABLE devices DROP COLUMN public_keys, DROP COLUMN signature, ALTER COLUMN token_hash SET NOT NULL;
+   ALTER TABLE uncounted SET (fillfactor = 50);`,
 ];
 
 /**

@@ -1,8 +1,8 @@
 /**
  * What a process with keys knows of a window: the key file (`key-file.ts`, `open-keys.ts`), the secrets of windows
  * (`window-keys.ts`), what was counted so far (`sealed-tally.ts`), the threads that open reports (`threads.ts`,
- * `opening.ts`, `shares.ts`), and how batches of reports are counted exactly once (this file). This folder may import
- * `storage` and `async`. Start reading here, then `sealed-tally.ts`.
+ * `opening.ts`, `shares.ts`, `hpke.ts`), and how batches of reports are counted exactly once (this file). This folder may
+ * import `ristretto`, `storage` and `async`. Start reading here, then `sealed-tally.ts`.
  */
 
 import { randomBytes } from "node:crypto";

@@ -1,5 +1,6 @@
 import { CATEGORIES } from "../../privacy/index.ts";
 import type { StatisticEntry } from "../entry.ts";
+import { countOf } from "../stream.ts";
 import { writesIn } from "../writes.ts";
 import { elgamalHistogram } from "./elgamal.ts";
 import { histogramInTasks } from "./fields.ts";
@@ -34,10 +35,11 @@ export const histogram: StatisticEntry<"histogram"> = {
   },
   plan: histogramPlanning,
   answers: {
-    output: "categories",
+    outputs: ["categories"],
+    output: () => "categories",
     labels: ({ edges = [] }) => edges.map((_, bucket) => bucketName(edges, bucket)),
-    answer: ({ edges = [] }, events) => {
-      const own = bucketOf(edges, events);
+    answer: ({ event, edges = [] }, stream) => {
+      const own = bucketOf(edges, countOf(stream, event));
       return edges.map((_, bucket) => Number(bucket === own));
     },
     quantiles: QUANTILES,

@@ -1,6 +1,7 @@
 import { sigmaFor, sumUpTo } from "../../privacy/index.ts";
 import type { StatisticEntry } from "../entry.ts";
 import { MEAN_DELTA } from "../statistic.ts";
+import { countOf } from "../stream.ts";
 import { writesIn } from "../writes.ts";
 import { elgamalMean } from "./elgamal.ts";
 import { meanInTasks } from "./fields.ts";
@@ -34,9 +35,10 @@ export const mean: StatisticEntry<"mean"> = {
   },
   plan: meanPlanning,
   answers: {
-    output: "average",
+    outputs: ["average"],
+    output: () => "average",
     labels: () => [],
-    answer: ({ limit = 0 }, events) => [Math.min(events, limit)],
+    answer: ({ event, limit = 0 }, stream) => [Math.min(countOf(stream, event), limit)],
   },
   words: {
     unit: "",

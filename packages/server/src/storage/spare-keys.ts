@@ -1,0 +1,79 @@
+import { DEVICE_BYTES, SIGNATURE_BYTES } from "@lethe/core/message";
+import { pack, type Queryable, unpack } from "./database.ts";
+
+/** An entry of the pool: a device id with keys, which no device has yet. */
+export interface SpareDevice {
+  readonly device: Uint8Array;
+  readonly publicKeys: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+/** Entries of the pool as a row holds them: ids, keys and signatures, each packed end to end. */
+export interface Bundle {
+  readonly devices: Uint8Array;
+  readonly publicKeys: Uint8Array;
+  readonly signatures: Uint8Array;
+}
+
+/** As many entries as one row holds, at most. */
+export const KEYS_PER_BUNDLE = 32;
+
+/** Packs entries whose keys have the same length. */
+export function bundleOf(spares: readonly SpareDevice[]): Bundle {
+  return {
+    devices: pack(spares.map(({ device }) => device)),
+    publicKeys: pack(spares.map(({ publicKeys }) => publicKeys)),
+    signatures: pack(spares.map(({ signature }) => signature)),
+  };
+}
+
+/**
+ * Adds a bundle to the pool, but not if the window is closed: another process may have released and erased it
+ * meanwhile.
+ */
+export async function addSpareKeys(
+  database: Queryable,
+  windowId: number,
+  { devices, publicKeys, signatures }: Bundle,
+): Promise<void> {
+  const entries = devices.length / DEVICE_BYTES;
+  if (entries === 0) return;
+  await database.query(
+    `INSERT INTO spare_keys (window_id, entries, devices, public_keys, signatures)
+     SELECT id, $2, $3, $4, $5 FROM windows WHERE id = $1 AND state = 'collecting'`,
+    [windowId, entries, devices, publicKeys, signatures],
+  );
+}
+
+/** How many entries the pool of a window has. */
+export async function countSpareKeys(database: Queryable, windowId: number): Promise<number> {
+  const [row] = await database.query<{ spare: number }>(
+    "SELECT coalesce(sum(entries), 0)::int AS spare FROM spare_keys WHERE window_id = $1",
+    [windowId],
+  );
+  return row?.spare ?? 0;
+}
+
+/**
+ * Takes up to `most` bundles out of the pool, for good: from the commit on they are this caller's alone. If it dies, or
+ * never learns that the commit happened, nobody gets these entries.
+ */
+export async function claimSpareKeys(database: Queryable, windowId: number, most: number): Promise<SpareDevice[]> {
+  const bundles = await database.query<Bundle>(
+    `WITH free AS MATERIALIZED (
+       SELECT id FROM spare_keys WHERE window_id = $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
+     DELETE FROM spare_keys USING free WHERE window_id = $1 AND spare_keys.id = free.id
+     RETURNING devices, public_keys AS "publicKeys", signatures`,
+    [windowId, most],
+  );
+  return bundles.flatMap(({ devices, publicKeys, signatures }) => {
+    const ids = unpack(devices, DEVICE_BYTES);
+    const keys = unpack(publicKeys, publicKeys.length / ids.length);
+    const signed = unpack(signatures, SIGNATURE_BYTES);
+    return ids.map((device, i) => ({
+      device,
+      publicKeys: keys[i] as Uint8Array,
+      signature: signed[i] as Uint8Array,
+    }));
+  });
+}
