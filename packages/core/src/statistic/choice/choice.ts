@@ -20,11 +20,10 @@ export interface ChoiceSettings {
 export type ChoiceTypes = NamedTypes<"choice", ChoiceSettings>;
 
 /** The option that counts after a choice, from the one that counted before it; 0 if there was none. */
-const KEPT: Readonly<Record<Keep, (before: number, chosen: number) => number>> = {
-  first: (before, chosen) => (before === 0 ? chosen : before),
-  last: (_, chosen) => chosen,
-  highest: (before, chosen) => Math.max(before, chosen),
-};
+function kept(keep: Keep, before: number, chosen: number): number {
+  if (keep === "last") return chosen;
+  return keep === "highest" ? Math.max(before, chosen) : before || chosen;
+}
 
 /** State 0: no choice yet; state j: option j, from 1, counts. */
 export function choiceAutomaton({ options, keep = "first" }: ChoiceSettings): Automaton {
@@ -35,7 +34,7 @@ export function choiceAutomaton({ options, keep = "first" }: ChoiceSettings): Au
     states: options.length + 1,
     start: 0,
     events: options,
-    onEvent: (option, before) => KEPT[keep](before, option + 1),
+    onEvent: (option, before) => kept(keep, before, option + 1),
     output: everyState(options.length + 1),
   };
 }
