@@ -13,6 +13,6 @@ export function answerCostOf(metrics: readonly Metric[]): Cost {
 /** Of each σ the unit is what one device can change a figure by; a device changes two counts of a histogram. */
 function costOf(metric: Metric): Cost {
   if ("localEpsilon" in metric) return pureCost(metric.localEpsilon);
-  const figures: Partial<Record<string, number>> = { occurrence: 1, histogram: 2, mean: 1 };
+  const figures: Partial<Record<string, number>> = { occurrence: 1, histogram: 2, mean: 1, automaton: 1 };
   return gaussianCost(metric.sigma, figures[metric.statistic] ?? Number.POSITIVE_INFINITY);
 }

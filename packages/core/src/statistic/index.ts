@@ -7,6 +7,9 @@
  * `two-server.ts`). May import `encryption`, `estimate`, `privacy`, `randomness`, `schema` and `sharing`. Start reading
  * at `entry.ts`, then at `occurrence/entry.ts`.
  */
+export { type Automaton, finalState, type TimedEvent } from "./automaton/automaton.ts";
+export type { AutomatonNoise } from "./automaton/device.ts";
+export { automatonStatistic } from "./automaton/server.ts";
 export { createStatistic, type Statistic } from "./create.ts";
 export type { AnswersPart, Output, StatisticEntry, SummaryField, Words } from "./entry.ts";
 export { bucketName, bucketOf, type HistogramMechanismName, type HistogramSpec } from "./histogram/histogram.ts";

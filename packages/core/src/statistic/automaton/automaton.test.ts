@@ -1,14 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { anyAutomaton, anySteps, reportAfter, stateAfter } from "../../../test/automata.ts";
+import { anyAutomaton, anySteps, reportAfter, type Step, stateAfter } from "../../../test/automata.ts";
+import { coordinatesOf } from "../../../test/coordinates.ts";
 import { fastRandomness } from "../../../test/fast-randomness.ts";
 import { areIndependent, createSymbolic } from "../../../test/symbolic.ts";
+import { transparent } from "../../../test/transparent.ts";
 import { split } from "../../bytes.ts";
-import { type DeviceKeyContext, secret } from "../../encryption/index.ts";
+import { elgamalIntegers } from "../../encryption/elgamal/elgamal.ts";
+import { type DeviceKeyContext, type ElGamalCiphertext, secret } from "../../encryption/index.ts";
 import { drawDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { respondKary } from "../../privacy/kary-response.ts";
+import { createStatistic } from "../create.ts";
 import { respondHistogram } from "../histogram/answer.ts";
 import { meanNoise } from "../mean/mean.ts";
+import { occurrenceDevice } from "../occurrence/automaton.ts";
 import { type Automaton, finalState, periodOf } from "./automaton.ts";
 import { counter } from "./counter.ts";
 import { type AutomatonAnswers, answersOf, automatonDevice, encryptedAutomaton } from "./device.ts";
@@ -166,6 +171,74 @@ describe("moves", () => {
         expect(new Set(sources).size).toBe(sources.length);
       }),
     );
+  });
+});
+
+describe("what memory holds", () => {
+  const everyEvent = [0, 1, 2].map((event) => ({ step: "event", event, times: 1 }) as const);
+  const steps: Step[] = everyEvent.flatMap((event) => [event, { step: "write" }, event, { step: "ticks", ticks: 2 }]);
+
+  /** Points in other coordinates than decoding gives, at any of the looks. */
+  function tellingPoints(scheme: typeof elgamalIntegers): number {
+    const { publicKey } = elgamalIntegers.generateKeys(fastRandomness("coordinates"));
+    let telling = 0;
+    const looking = {
+      ...scheme,
+      encode: (ciphertext: ElGamalCiphertext) => {
+        const bytes = scheme.encode(ciphertext);
+        const decoded = scheme.decode(bytes);
+        for (const half of ["ephemeral", "masked"] as const) {
+          const [kept, canonical] = [ciphertext[half], decoded[half]].map((point) => coordinatesOf(point).join());
+          if (kept !== canonical) telling++;
+        }
+        return bytes;
+      },
+    };
+    const answers = answersOf(trial, { localEpsilon: 1, mechanism: "kary" });
+    const device = encryptedAutomata(looking, WRITES, [encryptedAutomaton(looking, trial, answers)]);
+    reportAfter(device, elgamalIntegers.encodePublicKey(publicKey), steps, fastRandomness("coordinates"));
+    return telling;
+  }
+
+  it("are points in the coordinates that decoding gives, whatever was encrypted, added or moved", () => {
+    expect(tellingPoints(elgamalIntegers)).toBe(0);
+  });
+
+  it("would tell sums, if these were kept as they are computed", () => {
+    const add = (left: ElGamalCiphertext, right: ElGamalCiphertext): ElGamalCiphertext => ({
+      ephemeral: left.ephemeral.add(right.ephemeral),
+      masked: left.masked.add(right.masked),
+    });
+    expect(tellingPoints({ ...elgamalIntegers, add })).toBeGreaterThan(0);
+  });
+
+  it("would be dependent, if a slot were copied", () => {
+    const { scheme, decode } = createSymbolic();
+    const { slots, sealing } = encryptedAutomaton(scheme, trial, noised(trial, "kary"));
+    const copying = { ...slots, onEvent: (): Move => [[0], [0], [2]] };
+    const device = encryptedAutomata(scheme, WRITES, [{ slots: copying, sealing }]);
+    const recorder = device.start(Uint8Array.of(0), fastRandomness("copies"));
+    const memory = () => split(recorder.inspect().ciphertexts.subarray(ENDS_BYTES), 3).map(decode);
+    expect(areIndependent(memory())).toBe(true);
+    recorder.record();
+    expect(areIndependent(memory())).toBe(false);
+  });
+});
+
+describe("metrics that have the same event", () => {
+  it("all count it", () => {
+    const spec = { ...WRITES, localEpsilons: [20, 20, 20], events: ["a", "b", "a"] };
+    const device = occurrenceDevice(transparent, spec);
+    expect(device.events).toEqual(["a", "b"]);
+    const reportOf = (event: number): number[] => {
+      const recorder = device.start(new Uint8Array(3), fastRandomness("same event"));
+      recorder.record(event);
+      return [...new Int32Array(recorder.seal(recorder.write() as Uint8Array).slice().buffer)];
+    };
+    expect(reportOf(0)).toEqual([1, 0, 1]);
+    expect(reportOf(1)).toEqual([0, 1, 0]);
+    const ledger = createStatistic("lattice", { statistic: "occurrence", ...spec, localEpsilons: [1, 1, 1] });
+    expect(ledger.device.events).toEqual(["a", "b"]);
   });
 });
 

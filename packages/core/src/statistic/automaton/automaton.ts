@@ -2,8 +2,11 @@
  * This folder counts any finite automaton without remembering (docs/statistics.md): a device keeps an encrypted one-hot
  * vector over the states of a public automaton, and every symbol applies a public map of states to it. The paper's
  * Algorithms 2, 3 and 4 are three such automata. This file is about automata in clear: what one is, and its plain
- * execution, which is the truth that estimates are compared with. May import `encryption`, `privacy`, `estimate`,
- * `randomness` and the files directly below `statistic`. Start reading here.
+ * execution, which is the truth that estimates are compared with. `slots.ts` says which encrypted bits stand for a state
+ * and what a symbol does to them, `one-hot.ts` and `levels.ts` have the two kinds, `machine.ts` runs them on a device,
+ * `sealing.ts` and `sums.ts` make the report, `device.ts` and `server.ts` are the two halves. May import `encryption`,
+ * `privacy`, `estimate`, `randomness`, the files directly below `statistic`, and the mechanisms of `histogram` and `mean`.
+ * Start reading here.
  */
 
 /**

@@ -10,7 +10,7 @@ import { rotationHistogram } from "./rotation.ts";
 import { twoServerHistogram } from "./two-server.ts";
 
 /**
- * How many devices had how many events? Start reading at `histogram.ts`. `paper.ts` is the paper's algorithm, which
+ * How many devices had how many events? Start reading at `histogram.ts`. `automaton.ts` is the paper's algorithm, which
  * `elgamal.ts` runs, `rotation.ts` that on lattices, `two-server.ts` that on shared bits, whose moves are in
  * `bucket-lines.ts`.
  */

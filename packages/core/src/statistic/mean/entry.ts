@@ -10,7 +10,7 @@ import { rotationMean } from "./rotation.ts";
 import { twoServerMean } from "./two-server.ts";
 
 /**
- * The average over all devices of the number of events, cut at a limit. Start reading at `mean.ts`. `paper.ts` is the
+ * The average over all devices of the number of events, cut at a limit. Start reading at `mean.ts`. `automaton.ts` is the
  * paper's algorithm, which `elgamal.ts` runs, `rotation.ts` that on lattices, `two-server.ts` that on shared bits.
  */
 export const mean: StatisticEntry<"mean"> = {

@@ -9,7 +9,7 @@ import { occurrencePlanning } from "./plan.ts";
 import { twoServerOccurrence } from "./two-server.ts";
 
 /**
- * On how many devices did it happen at least once? Start reading at `occurrence.ts`. `paper.ts` is the paper's
+ * On how many devices did it happen at least once? Start reading at `occurrence.ts`. `automaton.ts` is the paper's
  * algorithm, which `elgamal.ts` runs, `ledger.ts` that of all metrics in one lattice ciphertext, `two-server.ts` that
  * on shared bits.
  */
