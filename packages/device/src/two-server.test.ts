@@ -29,6 +29,8 @@ const WINDOW_SECONDS = SHARED_TASK.ticks * SHARED_TASK.tickSeconds;
 const [STATE_BITS, REPORT_BITS] = [9, 8];
 const BIT_BYTES = 128;
 /** Of the leader and of the helper. */
+/** The name under which a budget counts a report. It replaces the keys. */
+const RECEIPT_BYTES = 16;
 const KEY_BYTES = 98 + 66;
 /** Each of the four statistics has a header of 10 bytes. */
 const STATE_BYTES = 4 * 10 + STATE_BITS * BIT_BYTES;
@@ -166,7 +168,7 @@ describe("a window with two servers", () => {
     toNextWindow();
     for (const { lethe } of devices) await lethe.sendPending();
     const sealed = sizes();
-    expect(sealed.map(({ windows }) => windows[0])).toEqual(devices.map(() => [0, 0, REPORT_BYTES]));
+    expect(sealed.map(({ windows }) => windows[0])).toEqual(devices.map(() => [RECEIPT_BYTES, 0, REPORT_BYTES]));
     expect(new Set([...counting, ...sealed].map(({ record }) => record)).size).toBe(1);
     for (const { lethe } of devices) await lethe.close();
   });
