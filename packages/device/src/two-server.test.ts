@@ -29,9 +29,9 @@ const WINDOW_SECONDS = SHARED_TASK.ticks * SHARED_TASK.tickSeconds;
 const [STATE_BITS, REPORT_BITS] = [9, 8];
 const BIT_BYTES = 128;
 /** Of the leader and of the helper. */
+const KEY_BYTES = 98 + 66;
 /** The name under which a budget counts a report. It replaces the keys. */
 const RECEIPT_BYTES = 16;
-const KEY_BYTES = 98 + 66;
 /** Each of the four statistics has a header of 10 bytes. */
 const STATE_BYTES = 4 * 10 + STATE_BITS * BIT_BYTES;
 /** With an id, two seeds and two wrapping keys. */
