@@ -171,7 +171,10 @@ async function run(counted: Counted, times: 0 | 1): Promise<Run> {
  * overwritten.
  */
 describe("nothing in memory shows how often something happened, whatever causes the writes", () => {
-  it("but for the counter of a segment where events are limited, which is zero after a write", async () => {
+  // Something else in one of the processes may be 487 by chance.
+  it("but for the counter of a segment where events are limited, which is zero after a write", {
+    retry: 3,
+  }, async () => {
     const [control, counted] = [await run(LIMITED, 0), await run(LIMITED, 1)];
     console.log(JSON.stringify({ control, counted }));
     const [before, after] = [[LIMITED.events], [0]];
@@ -261,12 +264,14 @@ async function runTabs(events: number): Promise<TabsRun> {
   expect(await child.ended).toBe(0);
   const files = ["acknowledged", "kept"].map((file) => join(folder, file));
   const heaps = files.map(textsIn);
+  // An id is made of pieces, which the engine joins when it likes: when it collects garbage, for example.
+  const ROPE = "concatenated string (concatenated string) 32";
   const ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
   return {
     inspected,
     held: files.map((file) =>
       variablesIn(file, "hear")
-        .map((tab) => JSON.stringify(tab).replace(ID, "id"))
+        .map((tab) => JSON.stringify(tab).replace(ID, "id").replace(ROPE, "string id 56"))
         .toSorted(),
     ),
     ids: heaps.map((texts) => texts.filter((text) => text.length === 36 && ID.test(text)).length),
