@@ -37,16 +37,18 @@ async function modulesWith(names) {
   return new Set(files.flatMap(({ moduleIds }) => moduleIds));
 }
 
-// Each file has the modules that no file before it has. counting.js has those that rotations and ElGamal share.
-const [always, forRotations, forElGamal] = [
+// Each file has the modules that no file before it has. counting.js has those that rotations share with others, curve.js
+// the encryption of ElGamal and what else its statistics for one server and for two share.
+const [always, forRotations, forElGamal, forTwoServers] = [
   await modulesWith(/^$/),
   await modulesWith(/rotations/),
   await modulesWith(/elgamal/),
+  await modulesWith(/two-server/),
 ];
 const groups = [
   { name: "lethe", test: (id) => always.has(id) },
-  { name: "counting", test: (id) => forRotations.has(id) && forElGamal.has(id) },
-  { name: "elgamal", test: (id) => forElGamal.has(id) },
+  { name: "counting", test: (id) => forRotations.has(id) && (forElGamal.has(id) || forTwoServers.has(id)) },
+  { name: "curve", test: (id) => forElGamal.has(id) && (forTwoServers.has(id) || /\bencryption\b/.test(id)) },
 ];
 const split = await build({}, { codeSplitting: { groups, includeDependenciesRecursively: false } });
 const whole = await build({ input: { "lethe-all": join(device, "dist", "script-tag.js") } }, { codeSplitting: false });

@@ -1,10 +1,10 @@
 // Shortens the names of properties that only the SDK itself uses: not the application, the service or the platform.
 import { parseAst } from "rolldown/parseAst";
 
-/** The most used first. */
-const NAMES = `
+/** The most used first. None is a word of task files, which devices read as they are. */
+export const NAMES = `
   dimension known state windows slots generation report seal parameters plaintextBits tick c0Bits zero moments
-  c1Bits number uploads safe choice ciphertextBytes ends isCounting preamble reads saved start random failures fold
+  c1Bits number uploads safe ciphertextBytes isCounting preamble reads saved random failures fold
   layout localEpsilons manifests service rerandomize what kind token reported segment onCounting enrolment isSealed
   addProduct addToSlot begins canary encryptions format hidesLeft keysOf publicKeyBytes
   quarter toLower transform twiddles hasOld local endsTick blocks spec signed onDropped hide aSpectra

@@ -159,7 +159,7 @@ export function responses(flip: number): Distribution[] {
 }
 
 /** All honest devices are in a third bucket: the counts of the two in question, for K-ary response. */
-function reachedKary(buckets: number, localEpsilon: number): (share: number) => number {
+export function reachedKary(buckets: number, localEpsilon: number): (share: number) => number {
   return () => {
     const columns = HONEST + 2;
     const counts = twoBuckets(HONEST, 1 / (Math.exp(localEpsilon) + buckets - 1), columns);
@@ -171,12 +171,12 @@ function reachedKary(buckets: number, localEpsilon: number): (share: number) => 
  * All buckets' counts added up, which shows no more than they do: what a device's bits add up to is the same for all
  * buckets it may be in.
  */
-function reachedBuckets(buckets: number, one: number, zero: number): (share: number) => number {
+export function reachedBuckets(buckets: number, one: number, zero: number): (share: number) => number {
   const { sum } = sumOf(binomial(HONEST, one), binomial(HONEST * (buckets - 1), zero));
   return reachedBy(buckets, sum);
 }
 
-function reachedMean(limit: number, sigma: number): (share: number) => number {
+export function reachedMean(limit: number, sigma: number): (share: number) => number {
   const { sigma2 } = createDiscreteGaussian(sigma * limit);
   const clamp = clampOf({ sigma2 });
   const sums = [0, limit].map((held) => sumOfMany(gaussian(sigma2, [-clamp - held, limit + clamp - held]), HONEST));

@@ -48,6 +48,14 @@ describe("the same for ElGamal", () => {
     expect(tells).toEqual([]);
   });
 
+  it("would tell, if the state of an automaton were stored in clear", async () => {
+    const { figures, tells } = await examineFiles(service, FEW, { fault: "keeps the state", scheme: "elgamal" });
+    console.log(JSON.stringify(figures));
+    expect(tells).toContain("equal bytes, records");
+    expect(tells).not.toContain("number or sizes of versions");
+    expect(tells).not.toContain("clear text");
+  });
+
   it("would tell, if a tick without events wrote what was there before", async () => {
     const how = { fault: "writes again only after events", scheme: "elgamal" } as const;
     const { tells } = await examineFiles(service, FEW, how);

@@ -30,7 +30,7 @@ it("everything that a lattice occurrence task loads is at most 16 kB, minified a
 });
 
 it("everything that a two-server task loads is at most 40 kB", () => {
-  expect(loaded("two-server.js")).toEqual(new Set(["lethe.js", "counting.js", "elgamal.js", "two-server.js"]));
+  expect(loaded("two-server.js")).toEqual(new Set(["lethe.js", "counting.js", "curve.js", "two-server.js"]));
   requireBytes("two-server.js", MOST_BYTES_FOR_TWO_SERVERS);
 });
 
@@ -38,9 +38,9 @@ it("rotations, ElGamal, budgets and what two servers need are loaded only on dem
   expect(loaded("lethe.js")).toEqual(new Set(["lethe.js"]));
   expect(loaded("rotations.js")).toEqual(new Set(["rotations.js", "counting.js", "lethe.js"]));
   expect(loaded("budget.js")).toEqual(new Set(["budget.js", "lethe.js"]));
-  expect(loaded("elgamal.js")).toEqual(new Set(["elgamal.js", "counting.js", "lethe.js"]));
+  expect(loaded("elgamal.js")).toEqual(new Set(["elgamal.js", "curve.js", "counting.js", "lethe.js"]));
   const filesWith = (mark: RegExp) => readdirSync(folder).filter((file) => mark.test(codeOf(file)));
-  expect(filesWith(/edwards/)).toEqual(["elgamal.js", "lethe-all.js"]);
+  expect(filesWith(/edwards/)).toEqual(["curve.js", "lethe-all.js"]);
   expect(filesWith(/X25519/)).toEqual(["lethe-all.js", "two-server.js"]);
 });
 

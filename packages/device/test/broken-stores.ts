@@ -4,7 +4,12 @@ import type { Store } from "../src/store/store.ts";
 import { encodeVersion } from "../src/store/version.ts";
 
 /** How a store could betray its user. */
-export type Fault = "writes on events" | "writes locally on events" | "keeps names" | "writes again only after events";
+export type Fault =
+  | "writes on events"
+  | "writes locally on events"
+  | "keeps names"
+  | "keeps the state"
+  | "writes again only after events";
 
 /** A store with one fault or none, which learns of events as a careless SDK might let it. */
 export interface ToldStore extends Store {
@@ -15,10 +20,13 @@ export function brokenStore(store: Store, fault: Fault | undefined): ToldStore {
   const events: string[] = [];
   let last: Uint8Array | undefined;
   let saves = 0;
+  /** Of an automaton that counts, modulo 256, as a careless device would keep it, a byte for each of 32 slots. */
+  let state = 0;
   return {
     ...store,
     onEvent: (name, times) => {
       events.push(`${name} ${times}`);
+      state++;
       if (fault === "writes on events" && last) void store.save(last, { durable: false });
       if (fault === "writes locally on events" && last) writeLocally(last);
     },
@@ -29,6 +37,7 @@ export function brokenStore(store: Store, fault: Fault | undefined): ToldStore {
       // Where a record has zeros.
       const text = new TextEncoder().encode(events.join());
       if (fault === "keeps names") last.set(text.subarray(0, 200), last.length - 200);
+      if (fault === "keeps the state") last.fill(state, last.length - 32);
       events.length = 0;
       return store.save(last, how);
     },

@@ -35,12 +35,19 @@ const TASK: Task = {
   ],
 };
 
+/** Of the same events. They run on ElGamal only. */
+const AUTOMATA: Task["metrics"] = [
+  { name: "funnel", statistic: "funnel", steps: NAMES, localEpsilon: 1 },
+  { name: "retention", statistic: "retention", event: NAMES[1] as string, periods: 3, localEpsilon: 1 },
+];
+
 /** ElGamal has no limit on events, and ignores `eventsPerTick`. */
 export async function newTask(service: TestService, scheme: "lattice" | "elgamal" = "lattice"): Promise<string> {
   // Long computations may have come before: a connection that was kept is dead then.
   await eventually(() => fetch(`${service.url}/healthz`).catch(() => undefined));
   const task = `forensics-${randomUUID()}`;
-  await createTask(service, { ...TASK, task, scheme });
+  const metrics = scheme === "elgamal" ? [...TASK.metrics, ...AUTOMATA] : TASK.metrics;
+  await createTask(service, { ...TASK, task, scheme, metrics });
   return task;
 }
 

@@ -10,15 +10,23 @@ import {
   schemesOf,
 } from "@lethe/core/statistic";
 import type { NoiseSource } from "@lethe/core/two-server";
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { wholeNumber } from "./options.ts";
 
-/** The names of all statistics, for a sentence. */
-export const ALL_STATISTICS: string = anyOf(STATISTICS);
+/** The statistics that options can describe; task files describe all. */
+const BY_OPTIONS = STATISTICS.filter((statistic) => entryOf(statistic).plan.settings);
+
+/** The names of these statistics, for a sentence. */
+export const ALL_STATISTICS: string = anyOf(BY_OPTIONS);
 
 /** --statistic: what is counted. */
 export function statisticOption(): Option {
-  return new Option("--statistic <name>", "what is counted").choices(STATISTICS);
+  const choices = `Allowed choices are ${BY_OPTIONS.join(", ")}.`;
+  return new Option("--statistic <name>", "what is counted").choices(BY_OPTIONS).argParser((name) => {
+    if (BY_OPTIONS.some((each) => each === name)) return name;
+    const isKnown = STATISTICS.some((each) => each === name);
+    throw new InvalidArgumentError(isKnown ? `${choices} A task file can have it: use --task.` : choices);
+  });
 }
 
 /** --mode: how many servers count. */
@@ -86,7 +94,7 @@ function refuseOfOthers(
 ): void {
   for (const option of OWNED) {
     if (!isGiven(option, command) || (option === "sigma" && isAtServers)) continue;
-    const owners = STATISTICS.filter((each) => entryOf(each).plan.settings.includes(option));
+    const owners = STATISTICS.filter((each) => entryOf(each).plan.settings?.includes(option));
     if (owners.includes(statistic)) continue;
     const or = isTwo && option === "sigma" ? ", or for --noise servers," : "";
     command.error(`error: option '--${option}' is for --statistic ${anyOf(owners)}${or} only`);

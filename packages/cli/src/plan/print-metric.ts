@@ -37,8 +37,9 @@ export function describeMetric(
 /** Each row has a name, a value, and an explanation. */
 type Row = readonly [name: string, value: string, explanation: string];
 
-function detectRow({ statistic, devices }: PlannedMetric, { localEpsilon, noise }: Plan, detect: number): Row {
-  const isAverage = entryOf(statistic).answers.output === "average";
+function detectRow(question: PlannedMetric, { localEpsilon, noise }: Plan, detect: number): Row {
+  const { statistic, devices } = question;
+  const isAverage = entryOf(statistic).answers.output(question) === "average";
   const what = isAverage ? `a mean of ${figure(detect)}` : `${count(detect)} of ${count(devices)} devices`;
   const whose = noise === "servers" ? "ε" : "ε₀";
   return ["to make visible", what, `take ${whose} = ${figure(localEpsilon)}: it is the least that does`];
@@ -83,7 +84,7 @@ function errorRows(question: PlannedMetric, plan: Plan): Row[] {
     [
       "stands out at 95%",
       `${words.decimals > 0 ? figure(detectable) : count(detectable)}${unit}`,
-      answers.output !== "average" && detectable > devices
+      answers.output(question) !== "average" && detectable > devices
         ? "more than there are: nothing stands out"
         : "the smallest true value that does from zero",
     ],

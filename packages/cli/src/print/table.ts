@@ -22,9 +22,10 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
     .join("\n");
 }
 
-/** A figure of a release, with as many decimals as figures of its statistic have. */
-export function formatFigure(value: number, statistic: StatisticName): string {
-  return value.toFixed(entryOf(statistic).words.decimals).replace(/^-(0(\.0*)?)$/, "$1");
+/** A figure of a release, with as many decimals as figures of its statistic have, or its averages. */
+export function formatFigure(value: number, statistic: StatisticName, isAverage = false): string {
+  const { words, averageWords = words } = entryOf(statistic);
+  return value.toFixed((isAverage ? averageWords : words).decimals).replace(/^-(0(\.0*)?)$/, "$1");
 }
 
 /** Four significant digits, or all digits of a large number. */

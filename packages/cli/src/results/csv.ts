@@ -5,6 +5,7 @@ import {
   quantilesOf,
   type Release,
   type ReleasedMetric,
+  summaryOf,
 } from "@lethe/core/message";
 import { iso } from "../print/time.ts";
 import { differencesOf } from "./groups.ts";
@@ -41,9 +42,10 @@ const HEADER = [
 
 /**
  * Windows in CSV (RFC 4180), one row per figure. In the row of a bucket are the quantiles that are estimated to be in
- * it, and those whose intervals begin and end with it. A window without figures is a row without any: its `status` says
- * why. The rows of groups come after those of all devices, and then those of differences, which are per device:
- * `group` minus `minus`.
+ * it, and those whose intervals begin and end with it. Figures about several categories of a metric have rows of their
+ * own, whose statistic says so: "funnel.reached". A window without figures is a row without any: its `status` says why.
+ * The rows of groups come after those of all devices, and then those of differences, which are per device: `group` minus
+ * `minus`.
  */
 export function toCsv(windows: readonly FinishedWindow[]): string {
   return [HEADER, ...windows.flatMap(rowsOf)]
@@ -76,14 +78,20 @@ function blanks(from: string, to: string): Row {
 function figureRows(place: Row, metrics: Release["metrics"], group: string): Row[] {
   return metrics.flatMap((metric) => {
     const { name, statistic, localEpsilon, epsilon, delta } = metric;
-    const row = (bucket: string, { estimate, standardError, interval, consistent }: Figure): Row => [
-      ...[...place, name, statistic, bucket],
+    const row = (rows: string, bucket: string, { estimate, standardError, interval, consistent }: Figure): Row => [
+      ...[...place, name, rows, bucket],
       ...[estimate, standardError, ...interval, consistent],
       ...[localEpsilon, localDelta(metric), epsilon, delta],
       ...(["bucket", "low", "high"] as const).map((end) => quantilesAt(metric, end, bucket)),
       ...[group, "", "", "released"],
     ];
-    return figuresOf(metric).map(({ label = "", figure }) => row(label, figure));
+    const summary = Object.entries(summaryOf(metric));
+    return [
+      ...figuresOf(metric).map(({ label = "", figure }) => row(statistic, label, figure)),
+      ...summary.flatMap(([field, figures]) =>
+        figures.map(({ label = "", figure }) => row(`${statistic}.${field}`, label, figure)),
+      ),
+    ];
   });
 }
 

@@ -40,9 +40,10 @@ export function differencesOf(metric: MetricDifference): readonly (FigureDiffere
 
 function differenceRows(metric: MetricDifference): string[][] {
   const { name, statistic } = metric;
-  const isShare = entryOf(statistic).answers.output !== "average";
+  const { outputs } = entryOf(statistic).answers;
+  const isShare = "buckets" in metric || !outputs.includes("average");
   // Shares of devices are differences in percentage points.
-  const shown = (value: number): string => (isShare ? points(100 * value) : formatFigure(value, statistic));
+  const shown = (value: number): string => (isShare ? points(100 * value) : formatFigure(value, statistic, true));
   const unit = isShare ? " pp" : "";
   return differencesOf(metric).map(({ label, estimate, standardError, interval, pValue }) => [
     label === undefined ? name : `${name} ${label}`,

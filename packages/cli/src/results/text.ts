@@ -1,4 +1,5 @@
 import {
+  type Figure,
   figuresOf,
   type Lost,
   quantilesOf,
@@ -6,6 +7,7 @@ import {
   type Release,
   type ReleasedMetric,
   type ReleaseOrWithheld,
+  summaryOf,
   type Task,
   type WindowStatus,
   type Withheld,
@@ -14,6 +16,7 @@ import { entryOf } from "@lethe/core/statistic";
 import { type BarChart, renderBars } from "@lethe/lab/plot";
 import { count, figure, formatFigure, formatTable } from "../print/table.ts";
 import { utc, utcAndLocal } from "../print/time.ts";
+import { describeTable } from "./cross-table.ts";
 import { describeGroups } from "./groups.ts";
 
 /** A release as tables and charts of at most `columns` characters, or why there is none. */
@@ -32,6 +35,7 @@ function describeRelease(release: Release, columns: number, mode: Task["mode"]):
       2,
     ),
     "",
+    ...release.metrics.flatMap((metric) => describeTable(metric)),
     ...describeQuantiles(release),
     ...describeGroups(release, rowsOf),
     ...describeCost(release, mode),
@@ -46,19 +50,50 @@ function headOf({ task, version, window, from, to }: ReleaseOrWithheld): string 
   return `${task} version ${version}, window ${window}: ${utc(from)} to ${utc(to)} UTC`;
 }
 
-/** The rows of a metric, one per figure. The first row has the guarantees of the metric. */
+/**
+ * The rows of a metric, one per figure: first what follows from the categories, if it says more than they do. The first
+ * row has the guarantees of the metric.
+ */
 function rowsOf(metric: ReleasedMetric): string[][] {
-  const { name, statistic } = metric;
-  const shown = (value: number): string => formatFigure(value, statistic);
-  return figuresOf(metric).map(({ label, figure: { estimate, standardError, interval, consistent } }, i) => [
-    label === undefined ? name : `${name} ${label}`,
+  const { reached = [], curve = [], margins = [] } = summaryOf(metric);
+  const isAverage = !("buckets" in metric);
+  const rows = [
+    ...reached.map((each) => rowOf(metric, `reached ${each.label}`, each.figure)),
+    ...curve.map((each) => rowOf(metric, `in ${each.label}`, each.figure, percent)),
+    ...figuresOf(metric).map(({ label, figure: each }) =>
+      rowOf(metric, label === undefined ? "" : categoryName(metric, label), each, (value) =>
+        formatFigure(value, metric.statistic, isAverage),
+      ),
+    ),
+    ...margins.map((each) => rowOf(metric, each.label ?? "", each.figure)),
+  ];
+  return rows.map((row, i) => (i === 0 ? [...row, ...guaranteesOf(metric)] : row));
+}
+
+function rowOf(
+  { name, statistic }: ReleasedMetric,
+  what: string,
+  { estimate, standardError, interval, consistent }: Figure,
+  shown: (value: number) => string = (value) => formatFigure(value, statistic),
+): string[] {
+  return [
+    what === "" ? name : `${name} ${what}`,
     statistic,
     shown(estimate),
     shown(standardError),
     `[${interval.map(shown).join(", ")}]`,
     shown(consistent),
-    ...(i === 0 ? guaranteesOf(metric) : []),
-  ]);
+  ];
+}
+
+/** A category in words: a funnel's are steps at which devices stopped. */
+function categoryName({ statistic }: ReleasedMetric, label: string): string {
+  return entryOf(statistic).words.category?.(label) ?? label;
+}
+
+/** A share of the devices. */
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1).replace(/^-(0\.0)$/, "$1")}%`;
 }
 
 function guaranteesOf(metric: ReleasedMetric): string[] {
@@ -153,7 +188,8 @@ function chartsOf({ metrics }: Release): BarChart[] {
   const shared = new Map<string, Bar[]>();
   const own: BarChart[] = [];
   for (const metric of metrics) {
-    const { isShared, title } = entryOf(metric.statistic).words.chart;
+    const { words, averageWords = words } = entryOf(metric.statistic);
+    const { isShared, title } = ("buckets" in metric ? words : averageWords).chart;
     const heading = title(metric.name);
     if (isShared) shared.set(heading, [...(shared.get(heading) ?? []), ...barsOf(metric)]);
     else own.push({ title: heading, bars: barsOf(metric) });
@@ -163,8 +199,10 @@ function chartsOf({ metrics }: Release): BarChart[] {
 
 type Bar = BarChart["bars"][number];
 
+/** A funnel is drawn as the steps that devices reached, a retention as its curve. */
 function barsOf(metric: ReleasedMetric): Bar[] {
-  return figuresOf(metric).map(({ label = metric.name, figure: { estimate, interval } }) => ({
+  const { reached, curve } = summaryOf(metric);
+  return (reached ?? curve ?? figuresOf(metric)).map(({ label = metric.name, figure: { estimate, interval } }) => ({
     name: label,
     value: estimate,
     interval,

@@ -24,7 +24,7 @@ function describe({ devices, ticks, valid, metrics }: SimulatedTask, task: Task)
   const hasGroups = metrics.some(({ group }) => group !== undefined);
   const rows = metrics.flatMap(({ name, statistic, group, rows: figures }) =>
     figures.map(({ bucket, truth, estimate, standardError, interval }) => {
-      const shown = (value: number): string => formatFigure(value, statistic);
+      const shown = (value: number): string => formatFigure(value, statistic, bucket === undefined);
       return [
         bucket === undefined ? name : `${name} ${bucket}`,
         ...(hasGroups ? [group ?? "all"] : []),

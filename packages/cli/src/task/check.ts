@@ -1,5 +1,5 @@
 import { LetheError } from "@lethe/core/error";
-import { type Metric, schemeOf, type Task } from "@lethe/core/message";
+import { eventsOfMetric, type Metric, schemeOf, type Task } from "@lethe/core/message";
 import { readTask } from "../options/task-file.ts";
 import { describeLimits, describeWrites } from "../print/room.ts";
 import { formatTable } from "../print/table.ts";
@@ -22,6 +22,8 @@ export function describeTask(task: Task, verdict: string): string {
   const grace = graceSeconds > 0 ? `for ${inWords(graceSeconds)} after it` : "until it ends";
   const schemes = new Set(metrics.map((metric) => schemeOf(task, metric)));
   const differ = schemes.size > 1;
+  const events = metrics.map((metric) => eventsOfMetric(task, metric).join(", "));
+  const haveNames = metrics.some(({ name }, i) => events[i] !== name);
   const limits = describeLimits(task);
   return [
     `${task.task}, version ${version}: ${verdict}`,
@@ -35,14 +37,15 @@ export function describeTask(task: Task, verdict: string): string {
       : []),
     "",
     formatTable(
-      ["metric", "statistic", "noise", ...(differ ? ["scheme"] : [])],
-      metrics.map((metric) => [
+      ["metric", "statistic", "noise", ...(differ ? ["scheme"] : []), ...(haveNames ? ["events"] : [])],
+      metrics.map((metric, i) => [
         metric.name,
         metric.statistic,
         noiseOf(metric, mode),
         ...(differ ? [schemeOf(task, metric)] : []),
+        ...(haveNames ? [events[i] as string] : []),
       ]),
-      4,
+      5,
     ),
     ...(limits.length > 0 ? ["", ...limits] : []),
   ].join("\n");

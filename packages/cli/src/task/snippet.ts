@@ -1,5 +1,5 @@
 import { fetchManifest, statusOfFile } from "@lethe/analyst";
-import type { Manifest } from "@lethe/core/message";
+import { eventsOf, type Manifest } from "@lethe/core/message";
 import { failure } from "../system/failure.ts";
 import { integrityOf, readSdk, sdkPath } from "../system/sdk.ts";
 
@@ -37,13 +37,14 @@ async function requireDelivered(server: string, path: string): Promise<void> {
   );
 }
 
-function snippetOf({ task, servers, metrics, groups }: Manifest, sdk: Uint8Array): Snippet {
+function snippetOf(manifest: Manifest, sdk: Uint8Array): Snippet {
+  const { task, servers, groups } = manifest;
   const [first, helper] = servers;
   if (!first) throw failure(`task ${task} has no server`);
   const src = encoded(first.url) + sdkPath(sdk);
   const integrity = integrityOf(sdk);
   const options = { server: first.url, task, operatorKey: first.key, ...(helper && { helperKey: helper.key }) };
-  const example = metrics[0]?.name ?? "";
+  const [example = ""] = eventsOf(manifest);
   const groupLines = groups ? [`  group: ${JSON.stringify(groups[0])}, // or ${groups.slice(1).join(", ")}`] : [];
   return {
     src,

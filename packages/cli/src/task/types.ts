@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from "node:fs";
 import { fetchManifest } from "@lethe/analyst";
 import { LetheError } from "@lethe/core/error";
-import type { Task } from "@lethe/core/message";
+import { eventsOf, type Task } from "@lethe/core/message";
 import { readTask } from "../options/task-file.ts";
 import { failure } from "../system/failure.ts";
 
@@ -14,18 +14,19 @@ export async function writeTaskTypes(
   const text = typesOf(task);
   if (output !== undefined) write(output, text);
   if (json) {
-    const metrics = task.metrics.map(({ name }) => name);
-    console.log(JSON.stringify({ task: task.task, version: task.version, metrics, ...(output && { output }) }));
+    const { task: name, version } = task;
+    console.log(JSON.stringify({ task: name, version, metrics: eventsOf(task), ...(output && { output }) }));
   } else if (output === undefined) process.stdout.write(text);
-  else console.log(`${task.metrics.length} names written to ${output}`);
+  else console.log(`${eventsOf(task).length} names written to ${output}`);
 }
 
-/** A module with the names of a task's metrics, so that the compiler can check calls of `record`. */
-function typesOf({ task, version, metrics }: Pick<Task, "task" | "version" | "metrics">): string {
+/** A module with the names of the events of a task's metrics, so that the compiler can check calls of `record`. */
+function typesOf(task: Task): string {
   return [
-    `// Metrics of task ${task}, version ${version}. Made by "lethe task types": do not edit.`,
+    `// Metrics of task ${task.task}, version ${task.version}. The names of their events, for \`record\`.`,
+    '// Made by "lethe task types": do not edit.',
     "export const metrics = [",
-    ...metrics.map(({ name }) => `  ${JSON.stringify(name)},`),
+    ...eventsOf(task).map((name) => `  ${JSON.stringify(name)},`),
     "] as const;",
     "",
     "export type Metric = (typeof metrics)[number];",

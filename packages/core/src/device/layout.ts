@@ -4,8 +4,6 @@ import { createDevice } from "./create-device.ts";
 
 /** The device's half of a statistic of a task, at its place in the messages. */
 export interface DeviceLayoutPart {
-  /** In the order in which the recorder numbers them. */
-  readonly metrics: readonly string[];
   readonly device: DeviceSide;
 }
 
@@ -15,9 +13,6 @@ export type DeviceLayout = readonly DeviceLayoutPart[];
 /** Of a task of one server. */
 export function deviceLayoutOf(task: Task): Promise<DeviceLayout> {
   return Promise.all(
-    statisticsOf(task).map(async ({ scheme, spec, metrics }) => ({
-      metrics,
-      device: await createDevice(scheme, spec),
-    })),
+    statisticsOf(task).map(async ({ scheme, spec }) => ({ device: await createDevice(scheme, spec) })),
   );
 }

@@ -63,9 +63,9 @@ describe("a device with two servers", () => {
   async function sealedIn(window: number): Promise<Uint8Array> {
     const publicKeys = await publicKeysIn(window);
     const keys = protocol.keysOf(publicKeys, window);
-    const sealed = protocol.layout.map(({ metrics, device: side }, i) => {
+    const sealed = protocol.layout.map(({ device: side }, i) => {
       const first = side.start(keys[i] as Uint8Array, random);
-      for (const metric of metrics.keys()) first.record(metric);
+      for (const event of side.events.keys()) first.record(event);
       const again = side.resume(keys[i] as Uint8Array, first.write() as Uint8Array, false, random);
       return again.seal(again.write() as Uint8Array);
     });
@@ -73,7 +73,7 @@ describe("a device with two servers", () => {
   }
 
   it("has the parts, the order and the sizes of the servers' layout", () => {
-    expect(protocol.layout.map(({ metrics, device: side }) => [metrics, side.bytes])).toEqual(
+    expect(protocol.layout.map(({ device: side }) => [side.events, side.bytes])).toEqual(
       layout.map(({ metrics, statistic }) => [metrics, statistic.bytes]),
     );
     expect(protocol.signers).toEqual([

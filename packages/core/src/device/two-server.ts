@@ -41,8 +41,7 @@ export function twoServerProtocolOf(
   if (servers[1]?.key !== helperKey) {
     throw new LetheError("bad-signature", "helperKey is not the key of the task's helper");
   }
-  const layout = twoServerStatisticsOf(manifest).map(({ spec, metrics }) => ({
-    metrics,
+  const layout = twoServerStatisticsOf(manifest).map(({ spec }) => ({
     device: inWindow(createTwoServerDevice(spec)),
   }));
   return {
@@ -77,10 +76,11 @@ export function twoServerProtocolOf(
 
 /** A key is followed by the context of its window. */
 function inWindow(device: DeviceInContext): DeviceSide {
-  const { bytes } = device(new Uint8Array());
+  const { bytes, events } = device(new Uint8Array());
   const of = (key: Uint8Array) => [device(key.subarray(bytes.publicKey)), key.subarray(0, bytes.publicKey)] as const;
   return {
     bytes,
+    events,
     start: (key, random) => {
       const [side, proper] = of(key);
       return side.start(proper, random);

@@ -3,6 +3,7 @@
  * and how two groups differ. May import `privacy`, and nothing else. Start reading at `estimate.ts`, then at
  * `quantile.ts`.
  */
+export { type CategoryResponse, estimateCombination } from "./combination.ts";
 export { clampTo, projectToHistogram } from "./consistent.ts";
 export { type CoinsOf, coinTails, gaussianTails, karyCoins, responseCoins, unaryCoins } from "./cumulative-tails.ts";
 export { type Difference, estimateDifference, type PerDevice } from "./difference.ts";

@@ -44,6 +44,7 @@ export {
   type LabelledFigure,
   type Lost,
   type MetricDifference,
+  type PeriodFigure,
   quantilesOf,
   type Refused,
   type Release,
@@ -51,6 +52,7 @@ export {
   type ReleasedMetric,
   type ReleasedQuantile,
   type ReleaseOrWithheld,
+  summaryOf,
   type WindowState,
   type WindowStatus,
   type Withheld,
@@ -63,6 +65,7 @@ export { decodeReport, encodeReport, reportBytes } from "./report.ts";
 export { parseTask } from "./runnable.ts";
 export { SCHEMAS } from "./schemas.ts";
 export { resolved, schemeOf, statisticsOf, type Task, type TaskStatistic } from "./task.ts";
+export { eventsOf, eventsOfMetric } from "./task-events.ts";
 export {
   beginningOf,
   nextTick,

@@ -15,21 +15,25 @@ import {
   stricter,
   text,
   union,
+  whole,
 } from "../schema/index.ts";
+import type { Output } from "../statistic/entry.ts";
 import type { StatisticName } from "../statistic/spec.ts";
 import { entryOf, STATISTICS } from "../statistic/table.ts";
+import { MOST_TICKS } from "../statistic/writes.ts";
 import type {
   BucketFigure,
-  CategoryStatistic,
   Figure,
   FigureDifference,
   GroupDifference,
   Lost,
   MetricDifference,
+  PeriodFigure,
   Release,
   ReleasedGroup,
   ReleasedMetric,
   ReleasedQuantile,
+  ReleasedSummary,
   ReleaseOrWithheld,
   WindowStatus,
   Withheld,
@@ -61,32 +65,59 @@ const GUARANTEE: Omit<Fields<ReleasedMetric>, "statistic"> = {
   bound: oneOf("exact", "upper"),
 };
 
-/** Whether a statistic has a figure for every category. */
-function hasCategories(statistic: StatisticName): statistic is CategoryStatistic {
-  return entryOf(statistic).answers.output === "categories";
+/** The statistics with metrics that have such figures. */
+function statisticsWith(...outputs: readonly Output[]): readonly StatisticName[] {
+  return STATISTICS.filter((statistic) => entryOf(statistic).answers.outputs.some((each) => outputs.includes(each)));
 }
+
+const WITH_CATEGORIES = statisticsWith("categories");
+const WITH_ONE = statisticsWith("count", "average");
+
+const ANY_NUMBER = Number.POSITIVE_INFINITY;
+
+const SUMMARY: Fields<ReleasedSummary> = {
+  reached: described(
+    optional(list("figures", object("a step", BUCKET), 0, ANY_NUMBER)),
+    "of a funnel: how many devices reached each step",
+  ) as Field<readonly BucketFigure[]>,
+  curve: described(
+    optional(list("figures", object("a period", { period: whole(1, MOST_TICKS), ...FIGURE }), 0, ANY_NUMBER)),
+    "of a retention: the share of the devices on which it happened in each period",
+  ) as Field<readonly PeriodFigure[]>,
+  margins: described(
+    optional(list("figures", object("a margin", BUCKET), 0, ANY_NUMBER)),
+    "of a joint: the sums of its rows, then of its columns",
+  ) as Field<readonly BucketFigure[]>,
+};
 
 const WITH_BUCKETS = object("a metric", {
   ...GUARANTEE,
-  statistic: oneOf(...STATISTICS.filter(hasCategories)),
-  buckets: list("buckets", object("a bucket", BUCKET), 0, Number.POSITIVE_INFINITY),
+  statistic: oneOf(...WITH_CATEGORIES),
+  buckets: list("buckets", object("a bucket", BUCKET), 0, ANY_NUMBER),
   quantiles: described(
-    optional(list("quantiles", object("a quantile", QUANTILE), 0, Number.POSITIVE_INFINITY)),
+    optional(list("quantiles", object("a quantile", QUANTILE), 0, ANY_NUMBER)),
     "of the devices that reported, by bucket; from low to high is 95%, for all of a metric at once",
   ),
+  ...SUMMARY,
 }) as Field<ReleasedMetric>;
 
 const WITH_FIGURE = object("a metric", {
   ...GUARANTEE,
-  statistic: oneOf(...STATISTICS.filter((statistic) => !hasCategories(statistic))),
+  statistic: oneOf(...WITH_ONE),
   ...FIGURE,
 }) as Field<ReleasedMetric>;
 
-/** Of two forms of an entry about a metric: that of statistics with categories, or the other one. */
+/**
+ * Of two forms of an entry about a metric: that of statistics with categories, or the other one. One of a statistic that
+ * can have either has categories if it has buckets.
+ */
 const byOutput =
   <T>(withFigure: Field<T>, withBuckets: Field<T>): Parameters<typeof union<T>>[1] =>
-  (_, found) =>
-    STATISTICS.filter(hasCategories).some((statistic) => statistic === found.statistic) ? withBuckets : withFigure;
+  (_, { statistic, buckets }) => {
+    const canBe = (all: readonly StatisticName[]): boolean => all.some((each) => each === statistic);
+    if (!canBe(WITH_CATEGORIES)) return withFigure;
+    return canBe(WITH_ONE) && buckets === undefined ? withFigure : withBuckets;
+  };
 
 const releasedMetric = union([WITH_FIGURE, WITH_BUCKETS], byOutput(WITH_FIGURE, WITH_BUCKETS));
 
@@ -99,13 +130,13 @@ const DIFFERENCE: Fields<FigureDifference> = {
 
 const DIFFERENCE_OF_BUCKETS = object("a difference", {
   name,
-  statistic: oneOf(...STATISTICS.filter(hasCategories)),
+  statistic: oneOf(...WITH_CATEGORIES),
   buckets: list("buckets", object("a bucket", { bucket: text, ...DIFFERENCE }), 0, Number.POSITIVE_INFINITY),
 }) as Field<MetricDifference>;
 
 const DIFFERENCE_OF_FIGURES = object("a difference", {
   name,
-  statistic: oneOf(...STATISTICS.filter((statistic) => !hasCategories(statistic))),
+  statistic: oneOf(...WITH_ONE),
   ...DIFFERENCE,
 }) as Field<MetricDifference>;
 

@@ -1,3 +1,4 @@
+import type { SummaryField } from "../statistic/entry.ts";
 import type { StatisticName } from "../statistic/spec.ts";
 import type { StatisticTypes } from "../statistic/table.ts";
 
@@ -12,10 +13,26 @@ export interface Figure {
   readonly consistent: number;
 }
 
-/** A figure of one of several categories. */
+/** A figure of one of several categories, or of several of them together. */
 export interface BucketFigure extends Figure {
-  /** "0", "2–4", "5+". */
+  /** "0", "2–4", "5+"; the name of a step or of an option; "1010"; "paid × pdf". */
   readonly bucket: string;
+}
+
+/** The share of the devices on which it happened in a period of the window. */
+export interface PeriodFigure extends Figure {
+  /** From 1 on. */
+  readonly period: number;
+}
+
+/** What follows from the figures of the categories, with errors from their joint distribution. */
+export interface ReleasedSummary {
+  /** Of a funnel: how many devices reached each step, or one behind it. */
+  readonly reached?: readonly BucketFigure[];
+  /** Of a retention: its curve. */
+  readonly curve?: readonly PeriodFigure[];
+  /** Of a table: the sums of its rows, then of its columns. */
+  readonly margins?: readonly BucketFigure[];
 }
 
 /** A quantile of the devices that reported, by the names of buckets. */
@@ -39,21 +56,26 @@ interface ReleasedGuarantee {
   readonly bound: "exact" | "upper";
 }
 
-/** The statistics that have a figure for every category. */
-export type CategoryStatistic = {
-  [Name in StatisticName]: StatisticTypes[Name]["output"] extends "categories" ? Name : never;
+/** The statistics with metrics that have a figure for every category. */
+type CategoryStatistic = StatisticWith<"categories">;
+
+/** The statistics with metrics that have one figure. */
+type FigureStatistic = StatisticWith<"count" | "average">;
+
+type StatisticWith<Output> = {
+  [Name in StatisticName]: Extract<StatisticTypes[Name]["output"], Output> extends never ? never : Name;
 }[StatisticName];
 
 /** What is known of a metric: one figure, or one for every category. */
 export type ReleasedMetric = ReleasedGuarantee &
   (
-    | ({ readonly statistic: Exclude<StatisticName, CategoryStatistic> } & Figure)
-    | {
+    | ({ readonly statistic: FigureStatistic } & Figure)
+    | ({
         readonly statistic: CategoryStatistic;
         readonly buckets: readonly BucketFigure[];
         /** If the buckets are in order of size. Releases from before there were quantiles have none. */
         readonly quantiles?: readonly ReleasedQuantile[];
-      }
+      } & ReleasedSummary)
   );
 
 /** A figure with what tells it from the others of its metric: a category, or nothing if it is the only one. */
@@ -67,6 +89,18 @@ export function figuresOf(metric: ReleasedMetric): readonly LabelledFigure[] {
   return "buckets" in metric
     ? metric.buckets.map((figure) => ({ label: figure.bucket, figure }))
     : [{ figure: metric }];
+}
+
+/** What follows from the figures of a metric, by the name of its field; none of most statistics. */
+export function summaryOf(metric: ReleasedMetric): { readonly [Field in SummaryField]?: readonly LabelledFigure[] } {
+  if (!("buckets" in metric)) return {};
+  const { reached, curve, margins } = metric;
+  const labelled = (figures: readonly BucketFigure[]) => figures.map((figure) => ({ label: figure.bucket, figure }));
+  return {
+    ...(reached && { reached: labelled(reached) }),
+    ...(curve && { curve: curve.map((figure) => ({ label: `period ${figure.period}`, figure })) }),
+    ...(margins && { margins: labelled(margins) }),
+  };
 }
 
 /** The quantiles of a metric, none if its figures have no order. */
@@ -91,7 +125,7 @@ interface BucketDifference extends FigureDifference {
 
 /** The differences between two groups in a metric: one, or one for every category. */
 export type MetricDifference = { readonly name: string } & (
-  | ({ readonly statistic: Exclude<StatisticName, CategoryStatistic> } & FigureDifference)
+  | ({ readonly statistic: FigureStatistic } & FigureDifference)
   | { readonly statistic: CategoryStatistic; readonly buckets: readonly BucketDifference[] }
 );
 

@@ -1,5 +1,4 @@
 import { estimateDifference, type PerDevice } from "../estimate/index.ts";
-import type { StatisticName } from "../statistic/spec.ts";
 import { entryOf } from "../statistic/table.ts";
 import {
   type Figure,
@@ -102,8 +101,8 @@ function differencesOf(
         const differences = figuresOf(metric).map(({ label, figure }, f): FigureDifference & { bucket?: string } => ({
           ...(label !== undefined && { bucket: label }),
           ...estimateDifference(
-            perDevice(statistic, figure, later.received, ranges.get(name)),
-            perDevice(statistic, others[f]?.figure as Figure, earlier.received, ranges.get(name)),
+            perDevice(figure, later.received, ranges.get(name)),
+            perDevice(others[f]?.figure as Figure, earlier.received, ranges.get(name)),
           ),
         }));
         return { name, statistic, ...("buckets" in metric ? { buckets: differences } : differences[0]) };
@@ -114,7 +113,7 @@ function differencesOf(
 
 /** Which values an average can have, by the metric's name: from the nearest to −∞ to the nearest to +∞. */
 function rangesOf(statistics: readonly UnsummedStatistic[]): Map<string, PerDevice["range"]> {
-  const averages = statistics.filter(({ statistic }) => isAverage(statistic));
+  const averages = statistics.filter((part) => entryOf(part.statistic).answers.output(part) === "average");
   return new Map(
     averages.flatMap(({ metrics, estimates }) => {
       const end = (most: number) =>
@@ -128,19 +127,14 @@ function rangesOf(statistics: readonly UnsummedStatistic[]): Map<string, PerDevi
   );
 }
 
-function isAverage(statistic: StatisticName): boolean {
-  return entryOf(statistic).answers.output === "average";
-}
-
 const SHARES: PerDevice["range"] = [0, 1];
 
-/** A number of devices as a share of those that reported; an average is per device already. */
+/** A number of devices as a share of those that reported; an average, which has a range, is per device already. */
 function perDevice(
-  statistic: StatisticName,
   { estimate, standardError }: Figure,
   devices: number,
-  range: PerDevice["range"] = SHARES,
+  average: PerDevice["range"] | undefined,
 ): PerDevice {
-  const parts = isAverage(statistic) ? 1 : devices;
-  return { estimate: estimate / parts, standardError: standardError / parts, devices, range };
+  const parts = average ? 1 : devices;
+  return { estimate: estimate / parts, standardError: standardError / parts, devices, range: average ?? SHARES };
 }

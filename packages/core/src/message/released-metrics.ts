@@ -1,15 +1,14 @@
-import type { StatisticName } from "../statistic/spec.ts";
+import type { AnyShape, StatisticName } from "../statistic/spec.ts";
 import type { ServerEstimates } from "../statistic/statistic.ts";
 import { entryOf } from "../statistic/table.ts";
-import type { Figure, Release, ReleasedMetric, ReleasedQuantile } from "./release.ts";
+import type { Figure, Release, ReleasedMetric, ReleasedQuantile, ReleasedSummary } from "./release.ts";
 
 /** A statistic of a task, and what its devices' answers add up to. */
-export interface SummedStatistic {
+export interface SummedStatistic extends AnyShape {
   readonly metrics: readonly string[];
-  readonly edges?: readonly number[];
   readonly quantiles?: readonly number[];
   readonly statistic: StatisticName;
-  readonly estimates: Pick<ServerEstimates, "estimate" | "consistent" | "quantiles">;
+  readonly estimates: Pick<ServerEstimates, "estimate" | "combine" | "consistent" | "quantiles">;
   readonly sums: readonly number[];
 }
 
@@ -44,14 +43,31 @@ export function releasedMetrics(
     const labels = entryOf(statistic).answers.labels(part);
     const buckets = labels.map((bucket, b) => ({ bucket, ...(figures[b] as Figure) }));
     const quantiles = releasedQuantiles(part, labels, received, parts);
+    const categories = { buckets, ...(quantiles && { quantiles }), ...releasedSummary(part, consistent, received) };
     return names.map((name, i) => {
-      const categories = { buckets, ...(quantiles && { quantiles }) };
       const released = { ...costs(name), statistic, ...(labels.length > 0 ? categories : figures[i]) };
       return released as ReleasedMetric;
     });
   });
   const places = new Map(order.map(({ name }, i) => [name, i]));
   return metrics.sort((a, b) => (places.get(a.name) ?? 0) - (places.get(b.name) ?? 0));
+}
+
+/** What follows from the sums of the categories. Nothing new is learnt of a device: it is computed from what is known. */
+function releasedSummary(part: SummedStatistic, consistent: readonly number[], received: number): ReleasedSummary {
+  const { statistic, estimates, sums } = part;
+  const summary = entryOf(statistic).answers.summary?.(part);
+  if (!summary) return {};
+  const { field, isShare, figures } = summary;
+  const unit = isShare ? received : 1;
+  const released = figures.map(({ label, categories }, i) => {
+    const weights = sums.map((_, category) => (categories.includes(category) ? 1 / unit : 0));
+    const estimate = estimates.combine?.(sums, received, weights);
+    if (!estimate) throw new TypeError(`${statistic} has no joint distribution of its figures`);
+    const likely = consistent.reduce((total, value, category) => total + value * (weights[category] as number), 0);
+    return { ...(field === "curve" ? { period: i + 1 } : { bucket: label }), ...estimate, consistent: likely };
+  });
+  return { [field]: released };
 }
 
 /** The quantiles that a metric asks for, if its categories have an order. */

@@ -29,14 +29,13 @@ const MOST_GROUPS = 16;
 
 const asField = ({ what, fields }: MetricForm): Field<Metric> => object(what, fields as unknown as Fields<Metric>);
 
-/** Of the forms that the statistic of a metric has, the one with noise of the servers if the metric has `noise`. */
+/** Of the forms that the statistic of a metric has, the one that says it is for it, else the first. */
 function formOf(path: string, found: JsonObject): Field<Metric> {
   // Which fields there are depends on the statistic, so its name is looked at first.
   if (found.statistic === undefined) refuseUnknown(path, found, "a metric", fieldsOfAny());
   const statistic = oneOf(...STATISTICS)(`${path}.statistic`, found.statistic);
   const { forms } = entryOf(statistic).task;
-  const ofServers = found.noise === undefined ? undefined : forms.find(({ noise }) => noise !== undefined);
-  return asField(ofServers ?? forms[0]);
+  return asField(forms.find(({ isFor }) => isFor?.(found)) ?? forms[0]);
 }
 
 function fieldsOfAny(): object {

@@ -142,23 +142,30 @@ describe("a good task", () => {
 
 describe("the statistics of a task", () => {
   it("are one for all occurrence metrics, then one for every other metric, in order", () => {
-    const late = { name: "late", statistic: "occurrence", localEpsilon: 2 };
-    const unary = { ...histogram, mechanism: "unary", eventsPerTick: 3 };
+    const late = { name: "late", event: "failed.late", statistic: "occurrence", localEpsilon: 2 };
+    const unary = { ...histogram, event: "export.done", mechanism: "unary", eventsPerTick: 3 };
     const task = parseTask(JSON.stringify({ ...good, metrics: [mean, occurrence, unary, late] }));
     expect(statisticsOf(task)).toStrictEqual([
       {
         scheme: "elgamal",
-        spec: { statistic: "occurrence", ticks: 288, hides: 1000, localEpsilons: [1, 2] },
+        spec: {
+          statistic: "occurrence",
+          ticks: 288,
+          hides: 1000,
+          events: ["export.failed", "failed.late"],
+          localEpsilons: [1, 2],
+        },
         metrics: ["export.failed", "late"],
       },
       {
         scheme: "elgamal",
-        spec: { statistic: "mean", limit: 10, sigma: 2, ticks: 288, hides: 1000 },
+        spec: { event: "tabs.opened", statistic: "mean", limit: 10, sigma: 2, ticks: 288, hides: 1000 },
         metrics: ["tabs.opened"],
       },
       {
         scheme: "elgamal",
         spec: {
+          event: "export.done",
           statistic: "histogram",
           edges: [0, 1, 2, 5],
           localEpsilon: 1,
@@ -438,15 +445,23 @@ describe("a task of two servers", () => {
     expect(twoServerStatisticsOf(task)).toStrictEqual([
       {
         metrics: ["export.failed"],
-        spec: { statistic: "occurrence", noise: "device", ticks: 288, hides: 1000, localEpsilons: [1] },
+        spec: {
+          statistic: "occurrence",
+          noise: "device",
+          ticks: 288,
+          hides: 1000,
+          events: ["export.failed"],
+          localEpsilons: [1],
+        },
       },
       {
         metrics: ["opened"],
-        spec: { statistic: "occurrence", noise: "servers", ticks: 288, hides: 1000, sigmas: [4] },
+        spec: { statistic: "occurrence", noise: "servers", ticks: 288, hides: 1000, events: ["opened"], sigmas: [4] },
       },
       {
         metrics: ["export.clicks"],
         spec: {
+          event: "export.clicks",
           statistic: "histogram",
           noise: "device",
           ticks: 288,
@@ -457,11 +472,27 @@ describe("a task of two servers", () => {
       },
       {
         metrics: ["clicks"],
-        spec: { statistic: "histogram", noise: "servers", ticks: 288, hides: 1000, edges: [0, 1, 5], sigma: 6 },
+        spec: {
+          event: "clicks",
+          statistic: "histogram",
+          noise: "servers",
+          ticks: 288,
+          hides: 1000,
+          edges: [0, 1, 5],
+          sigma: 6,
+        },
       },
       {
         metrics: ["tabs.opened"],
-        spec: { statistic: "mean", noise: "servers", ticks: 288, hides: 1000, limit: 10, sigma: 2 },
+        spec: {
+          event: "tabs.opened",
+          statistic: "mean",
+          noise: "servers",
+          ticks: 288,
+          hides: 1000,
+          limit: 10,
+          sigma: 2,
+        },
       },
     ]);
   });

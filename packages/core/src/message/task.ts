@@ -94,14 +94,15 @@ export function statisticsOf(task: Pick<Task, "ticks" | "hides" | "scheme" | "me
     JOINT.map((statistic) => {
       const own = noised.filter((metric) => metric.statistic === statistic && schemeOf(task, metric) === scheme);
       const localEpsilons = own.map((metric) => (metric as JointMetric).localEpsilon);
-      return { scheme, spec: { statistic, ...writes, localEpsilons }, metrics: own.map(({ name }) => name) };
+      const events = own.map(({ name, event = name }) => event);
+      return { scheme, spec: { statistic, ...writes, events, localEpsilons }, metrics: own.map(({ name }) => name) };
     }),
   ).filter(({ metrics }) => metrics.length);
   const others = noised
     .filter((metric) => !isJoint(metric.statistic))
-    .map(({ name, scheme, ...spec }) => ({
+    .map(({ name, scheme, event = name, ...spec }) => ({
       scheme: schemeOf(task, { scheme, ...spec }),
-      spec: { ...spec, ...writes, ...(task.hides === undefined && { roomPerTick: true }) },
+      spec: { event, ...spec, ...writes, ...(task.hides === undefined && { roomPerTick: true }) },
       metrics: [name],
     }));
   return [...joint, ...others] as TaskStatistic[];

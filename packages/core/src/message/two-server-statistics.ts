@@ -21,16 +21,22 @@ export function twoServerStatisticsOf({ metrics, ...task }: Task): readonly TwoS
     const localEpsilons = told.map(({ localEpsilon }) => localEpsilon);
     const sigmas = counted.map(({ sigma }) => sigma);
     return [
-      { spec: { statistic, noise: "device", ...writes, localEpsilons }, metrics: namesOf(told) },
-      { spec: { statistic, noise: "servers", ...writes, sigmas }, metrics: namesOf(counted) },
+      {
+        spec: { statistic, noise: "device", ...writes, events: eventsIn(told), localEpsilons },
+        metrics: namesIn(told),
+      },
+      {
+        spec: { statistic, noise: "servers", ...writes, events: eventsIn(counted), sigmas },
+        metrics: namesIn(counted),
+      },
     ].filter((part) => part.metrics.length > 0);
   });
   const others = metrics
     .filter((metric) => !isJoint(metric.statistic))
-    .map(({ name, scheme: _, ...metric }) => {
+    .map(({ name, scheme: _, event = name, ...metric }) => {
       // With two servers a sigma is always that of the servers' noise.
       const noise = "sigma" in metric ? "servers" : "device";
-      return { spec: { ...metric, noise, ...writes }, metrics: [name] };
+      return { spec: { event, ...metric, noise, ...writes }, metrics: [name] };
     });
   return [...joint, ...others] as TwoServerTaskStatistic[];
 }
@@ -38,6 +44,10 @@ export function twoServerStatisticsOf({ metrics, ...task }: Task): readonly TwoS
 type Told = Extract<Metric, { readonly localEpsilon: number }>;
 type Counted = Extract<Metric, { readonly noise: "servers" }>;
 
-function namesOf(metrics: readonly { readonly name: string }[]): string[] {
+function namesIn(metrics: readonly Metric[]): string[] {
   return metrics.map(({ name }) => name);
+}
+
+function eventsIn(metrics: readonly Metric[]): string[] {
+  return metrics.map(({ name, event = name }) => event);
 }

@@ -85,7 +85,8 @@ function checkDetect(question: DetectQuestion): void {
   const { plan, answers } = entryOf(statistic);
   const most = plan.rangeOf(question);
   if (detect > 0 && detect <= most) return;
-  const what = answers.output === "average" ? "a mean up to the limit" : "a number of devices up to all of them";
+  const what =
+    answers.output(question) === "average" ? "a mean up to the limit" : "a number of devices up to all of them";
   throw new RangeError(`detect is ${what}, ${most}, not ${detect}`);
 }
 

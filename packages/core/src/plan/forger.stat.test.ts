@@ -28,11 +28,11 @@ import { createElGamalCounter } from "../encryption/index.ts";
 import { INVALID_COUNT_EPSILON } from "../privacy/index.ts";
 import type { LedgerResponse } from "../privacy/ledger-response.ts";
 import { drawResponse, respond } from "../privacy/randomized-response.ts";
+import { automataServer, encryptedAutomata } from "../statistic/automaton/machine.ts";
 import { createStatistic } from "../statistic/create.ts";
 import { planRotationMean } from "../statistic/mean/rotation.ts";
+import { encryptedOccurrence, responsesOf } from "../statistic/occurrence/automaton.ts";
 import { planLedger } from "../statistic/occurrence/ledger.ts";
-import { occurrenceAlgorithm, responsesOf } from "../statistic/occurrence/paper.ts";
-import { paperDevice, paperServer } from "../statistic/paper/ciphertext-vector.ts";
 import { areBits } from "../statistic/statistic.ts";
 
 /**
@@ -112,12 +112,13 @@ describe("the ciphertext of a metric with much noise, put where one with little 
     const scheme = createElGamalCounter({ minimum: 0, maximum: 1 });
     const drawn = responsesOf(spec);
     const opens = atOneServer({
-      device: paperDevice(
+      device: encryptedAutomata(
         scheme,
         spec,
-        occurrenceAlgorithm(2, 1, (source) => drawn.map((response) => drawResponse(response, source))),
+        drawn.map((response) => encryptedOccurrence("happened", (source) => drawResponse(response, source))),
+        1,
       ),
-      server: paperServer(
+      server: automataServer(
         scheme,
         { reportLength: 2, keys: 1 },
         {

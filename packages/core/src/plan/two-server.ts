@@ -42,7 +42,7 @@ function noiseOf({ statistic, noise, goal, mechanism }: TwoServerQuestion): Nois
     throw new RangeError(`noise is device or servers, not ${String(source)}`);
   }
   if (source === "servers") {
-    if (plan.settings.includes("mechanism") && mechanism !== undefined) {
+    if (plan.settings?.includes("mechanism") && mechanism !== undefined) {
       throw new RangeError(`mechanism ${mechanism} is noise at the devices: leave it out, or use noise device`);
     }
     return source;
@@ -71,7 +71,7 @@ function planServerNoise(question: Question): TwoServerMetricPlan {
   const { sigma, epsilon } = noiseAndEpsilon(question, exposure);
   const noise = serverNoise(exposure, sigma);
   const variance = discreteGaussianVariance(noise);
-  const isAverage = answers.output === "average";
+  const isAverage = answers.output(question) === "average";
   const standardError = Math.sqrt(2 * variance) / (isAverage ? devices : 1);
   // In the clear nobody adds noise but the device: one response at this ε, or for an average as much as a server's.
   const inTheClear = isAverage ? Math.sqrt(variance / devices) : responseError(devices, epsilon);

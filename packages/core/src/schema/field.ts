@@ -50,6 +50,9 @@ export const name: Field<string> = textThat(
   "is a letter a-z and up to 63 more of a-z, 0-9, . and -",
 );
 
+/** What people call a state or a category. */
+export const label: Field<string> = textThat(/^[!-~]([ -~]{0,62}[!-~])?$/, "is a text of 1 to 64 printable characters");
+
 /** Where a server is reached. */
 export const url: Field<string> = textThat(/^https?:\/\/[\x21-\x7e]{1,2000}$/, "is an http or https address");
 

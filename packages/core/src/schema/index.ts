@@ -12,6 +12,7 @@ export {
   field,
   type JsonObject,
   type JsonSchema,
+  label,
   list,
   name,
   nullable,

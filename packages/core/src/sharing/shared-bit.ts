@@ -55,7 +55,7 @@ export const HALF_BYTES: Readonly<Record<ServerRole, number>> = {
 };
 
 /** Like a ciphertext of ElGamal, with three masked elements. */
-interface SharedBit {
+export interface SharedBit {
   readonly ephemeral: RistrettoPoint;
   readonly masked: readonly RistrettoPoint[];
 }

@@ -17,7 +17,7 @@ export function answerCostOf(metrics: readonly Metric[]): Cost {
  */
 function costOf(metric: Metric): Cost {
   const { statistic, localEpsilon, noise, sigma } = metric as Stated;
-  const figures: Partial<Record<string, number>> = { occurrence: 1, histogram: 2, mean: 1 };
+  const figures: Partial<Record<string, number>> = { occurrence: 1, histogram: 2, mean: 1, automaton: 1 };
   const isTold = localEpsilon !== undefined;
   const isGaussian = !isTold || noise !== undefined || sigma !== undefined;
   return sumOfCosts([

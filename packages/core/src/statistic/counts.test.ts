@@ -3,9 +3,9 @@ import { paillier } from "../../test/paillier.ts";
 import { type DeviceKeyContext, log2FailureBound, type NoiseHistory, secret } from "../encryption/index.ts";
 import { randomnessFrom } from "../randomness/index.ts";
 import { createStatistic, type Statistic } from "./create.ts";
+import { histogramDevice, histogramServer } from "./histogram/automaton.ts";
 import { bucketOf } from "./histogram/histogram.ts";
-import { paperHistogramDevice, paperHistogramServer } from "./histogram/paper.ts";
-import { paperMeanDevice } from "./mean/paper.ts";
+import { meanDevice } from "./mean/automaton.ts";
 
 const random = randomnessFrom(globalThis.crypto);
 const master = secret(new Uint8Array(32).fill(6));
@@ -160,7 +160,7 @@ describe("the paper's algorithms run on any additive scheme", () => {
       localEpsilon: 20,
       mechanism: "kary",
     } as const;
-    const device = paperHistogramDevice(paillier, spec);
+    const device = histogramDevice(paillier, spec);
     const recorder = device.start(paillier.encodePublicKey(publicKey), random);
     recorder.record();
     recorder.write();
@@ -171,13 +171,13 @@ describe("the paper's algorithms run on any additive scheme", () => {
       return paillier.decrypt(secretKey, paillier.decode(report.subarray(b * size, (b + 1) * size)));
     });
     expect(bits).toEqual([0, 0, 1]);
-    expect(paperHistogramServer(paillier, spec).mechanism).toBe("kary");
+    expect(histogramServer(paillier, spec).mechanism).toBe("kary");
   });
 
   it("but not on one that shows the key holder how often it rerandomized", () => {
     const showing = { ...paillier, hidesRerandomizations: false };
     const spec = { ticks: 3, hides: 0, eventsPerTick: 1, limit: 2, sigma: 1 };
-    expect(() => paperMeanDevice(showing, spec)).toThrow("shows the key holder how often");
+    expect(() => meanDevice(showing, spec)).toThrow("shows the key holder how often");
   });
 });
 

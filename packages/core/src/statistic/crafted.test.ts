@@ -12,12 +12,12 @@ import {
 import { packedBytes } from "../encryption/lattice/bit-packing.ts";
 import { clampOf } from "../privacy/index.ts";
 import { randomnessFrom } from "../randomness/index.ts";
-import { paperHistogramServer } from "./histogram/paper.ts";
+import { histogramServer } from "./histogram/automaton.ts";
 import { planRotationHistogram, rotationHistogramServer } from "./histogram/rotation.ts";
 import type { LatticePlan } from "./lattice/lattice-machine.ts";
 import { planRotationMean, rotationMeanServer } from "./mean/rotation.ts";
+import { occurrenceServer } from "./occurrence/automaton.ts";
 import { ledgerServer, planLedger } from "./occurrence/ledger.ts";
-import { paperOccurrenceServer } from "./occurrence/paper.ts";
 
 /** Reports that no honest device sends, made by someone who has a device's public key. */
 const random = randomnessFrom(globalThis.crypto);
@@ -54,7 +54,7 @@ describe("K-ary histograms", () => {
   });
 
   it("the paper's machines refuse more or fewer than one hot bucket, and what is no bit", () => {
-    const paper = paperHistogramServer(transparent, spec);
+    const paper = histogramServer(transparent, spec);
     const valid = (...values: number[]): boolean =>
       paper.open(master, context, new Uint8Array(Int32Array.from(values).buffer), random).valid;
     expect(valid(0, 1, 0)).toBe(true);
@@ -66,7 +66,7 @@ describe("K-ary histograms", () => {
       [0, 1],
     ])
       expect(valid(...values)).toBe(false);
-    const occurrence = paperOccurrenceServer(transparent, { ticks: 1, hides: 0, localEpsilons: [1] });
+    const occurrence = occurrenceServer(transparent, { ticks: 1, hides: 0, localEpsilons: [1] });
     const told = (value: number) =>
       occurrence.open(master, context, new Uint8Array(Int32Array.of(value).buffer), random);
     expect([told(0).valid, told(1).valid, told(2).valid, told(-1).valid]).toEqual([true, true, false, false]);

@@ -67,10 +67,18 @@ const MOST_REMEMBERED = 1024;
 const rememberedByGroup = new WeakMap<RistrettoGroup, Map<string, Statistic>>();
 
 /**
- * `createStatistic`, but the same object for the same question, because choosing lattice parameters takes tens of
- * milliseconds. A statistic has no state, and is made from a copy of `spec`: sharing it shows in nothing but time.
+ * `createStatistic`, but the same halves for the same question, because choosing lattice parameters takes tens of
+ * milliseconds. A statistic has no state, and is made from a copy of `spec`: sharing it shows in nothing but time. The
+ * name of the one event that a statistic may have is not part of the question.
  */
 export function statisticFor(scheme: SchemeName, spec: StatisticSpec, group: RistrettoGroup = nobleGroup): Statistic {
+  const { event, ...asked } = spec as StatisticSpec & { readonly event?: string };
+  const statistic = unnamedStatistic(scheme, asked as StatisticSpec, group);
+  if (event === undefined) return statistic;
+  return { ...statistic, device: { ...statistic.device, events: [event] } };
+}
+
+function unnamedStatistic(scheme: SchemeName, spec: StatisticSpec, group: RistrettoGroup): Statistic {
   const question = JSON.stringify([scheme, spec]);
   const on = scheme === "elgamal" ? group : nobleGroup;
   const remembered = rememberedByGroup.get(on) ?? new Map<string, Statistic>();

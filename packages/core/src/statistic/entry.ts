@@ -1,9 +1,10 @@
 import type { LatticeChoice, RistrettoGroup } from "../encryption/index.ts";
 import type { Exposure } from "../privacy/index.ts";
-import type { Field } from "../schema/index.ts";
+import type { Field, JsonObject } from "../schema/index.ts";
 import type { Charges, MetricPlan, Question, Settings } from "./question.ts";
 import type { AnyShape, NoiseSource, ServerNoiseSpec, StatisticName } from "./spec.ts";
 import type { DeviceSide, ServerSide } from "./statistic.ts";
+import type { EventStream } from "./stream.ts";
 import type { StatisticTypes } from "./table.ts";
 import type { TwoServerParts } from "./two-server.ts";
 
@@ -31,26 +32,30 @@ export interface StatisticEntry<Name extends StatisticName> {
   readonly plan: PlanningPart<Name>;
   readonly answers: AnswersPart<Name>;
   readonly words: Words;
+  /** Of metrics whose figure is an average, if those of others are numbers of devices. */
+  readonly averageWords?: Words;
 }
 
 /** One way to write a metric in a task. */
 export interface MetricForm {
   /** "a histogram metric", for messages. */
   readonly what: string;
-  /** Set if the form is that of metrics with the servers' noise. */
-  readonly noise?: "servers";
+  /** Whether a metric is of this form, as far as can be told before it is read. Absent of the first form. */
+  readonly isFor?: (metric: JsonObject) => boolean;
   readonly fields: Readonly<Record<string, Field<unknown>>>;
 }
 
 /** How its metrics are written in tasks. */
 export interface TaskPart<Name extends StatisticName> {
-  /** The first is that of metrics without `noise`. */
+  /** The first is that of metrics for which no other is. */
   readonly forms: readonly [MetricForm, ...MetricForm[]];
   /**
    * Refuses a metric whose fields do not go together, each of which is fine by itself, with a `RangeError` that begins
    * with the name of the field. `isLimited` says that the metric runs where events have limited room.
    */
   check(metric: MetricOf<Name>, place: { readonly ticks: number; readonly isLimited: boolean }): void;
+  /** The names of the events that a metric is about, each once. */
+  events(metric: MetricOf<Name>, place: { readonly ticks: number }): readonly string[];
   /** What planning such a metric asks. */
   questionOf(metric: MetricOf<Name>, delta: number): Pick<Question, "goal" | "mechanism"> & AnyShape;
 }
@@ -85,8 +90,11 @@ export interface TwoServerRun<Name extends StatisticName> {
 
 /** What it costs in privacy and in error. */
 export interface PlanningPart<Name extends StatisticName> {
-  /** The fields of `Settings` that it has and not every statistic. */
-  readonly settings: readonly (keyof Settings | "sigma")[];
+  /**
+   * The fields of `Settings` that it has and not every statistic, as options of commands state them. Absent if options
+   * cannot describe it: then its metrics are planned as task files state them.
+   */
+  readonly settings?: readonly (keyof Settings | "sigma")[];
   /** Refuses wrong settings of this statistic, before anything takes long. */
   check(question: Question): void;
   /** Of one server. */
@@ -109,17 +117,34 @@ export type Output = "count" | "categories" | "average";
 
 /** What devices answer. */
 export interface AnswersPart<Name extends StatisticName> {
-  readonly output: Output & StatisticTypes[Name]["output"];
+  /** What the figures of its metrics can be. */
+  readonly outputs: readonly (Output & StatisticTypes[Name]["output"])[];
+  /** What those of a metric are. */
+  output(shape: StatisticTypes[Name]["shape"]): Output & StatisticTypes[Name]["output"];
   /** The names of the categories of a metric; none if it has one figure only. */
   labels(shape: StatisticTypes[Name]["shape"]): readonly string[];
-  /** The true answer: what a device with this number of events of a metric adds to each of the metric's sums. */
-  answer(shape: StatisticTypes[Name]["shape"], events: number): readonly number[];
+  /** What a release states besides the categories, if anything. */
+  summary?(shape: StatisticTypes[Name]["shape"]): Summary;
+  /** The true answer: what a device on which this happened adds to each of the metric's sums. */
+  answer(shape: StatisticTypes[Name]["shape"], stream: EventStream): readonly number[];
   /**
    * Which quantiles a release has if the metric names none. Absent if there are none, because the categories are not in
    * order of size.
    */
   readonly quantiles?: readonly number[];
 }
+
+/** Figures about devices in any of several categories, which follow from the figures of the categories. */
+export interface Summary {
+  /** The field of a released metric that has them. */
+  readonly field: SummaryField;
+  /** Whether figures are shares of the devices, and not numbers of devices. */
+  readonly isShare: boolean;
+  readonly figures: readonly { readonly label: string; readonly categories: readonly number[] }[];
+}
+
+/** Fields of released metrics with such figures. */
+export type SummaryField = "reached" | "curve" | "margins";
 
 /** For people who read plans and results. */
 export interface Words {
@@ -135,6 +160,8 @@ export interface Words {
   readonly sigmaUnit: string;
   /** The heading of a column that names figures: "metric", "bucket". */
   readonly heading: string;
+  /** A category in a sentence, if that is not its name alone. */
+  readonly category?: (label: string) => string;
   /** What counts where events have no limit. */
   readonly events: string;
   /** The title of a chart of a metric's figures. Metrics of a statistic with `isShared` are bars of one chart. */

@@ -4,10 +4,10 @@ import { type DeviceKeyContext, secret } from "../encryption/index.ts";
 import { estimateFromResponses } from "../estimate/index.ts";
 import { createDiscreteGaussian, createRandomizedResponse, gaussianDelta } from "../privacy/index.ts";
 import { seededRandomnessForTests } from "../randomness/index.ts";
+import { histogramDevice, histogramServer } from "./histogram/automaton.ts";
 import { type HistogramMechanism, histogramMechanism } from "./histogram/histogram.ts";
-import { paperHistogramDevice, paperHistogramServer } from "./histogram/paper.ts";
+import { meanDevice, meanServer } from "./mean/automaton.ts";
 import { meanNoise } from "./mean/mean.ts";
-import { paperMeanDevice, paperMeanServer } from "./mean/paper.ts";
 import type { DeviceSide, ServerSide } from "./statistic.ts";
 
 /** Each slip of docs/errata.md: what the paper prints fails the check that our version passes. */
@@ -66,7 +66,7 @@ describe("2: the noise and the truncation of the mean", () => {
   it("variance k·σ² does not give what σ promises at sensitivity 1; k²·σ² does", () => {
     const sigma = Math.sqrt(17.899489772326323); // (1, 1e-6) at sensitivity 1
     for (const limit of [4, 10, 25]) {
-      const ours = meanNoise({ ticks: 9, hides: 0, eventsPerTick: 1, limit, sigma });
+      const ours = meanNoise({ limit, sigma });
       expect(ours.sigma2).toBeCloseTo(limit * limit * sigma * sigma, 4);
       const delta = ({ sigma2 }: { sigma2: number }): number =>
         gaussianDelta({ sigma2, sensitivity: limit, devices: 1 }, 1);
@@ -80,7 +80,7 @@ describe("2: the noise and the truncation of the mean", () => {
     const k = 3;
     const printed = (events: number): number => [0, 1, 2, 3].reduce((sum, i) => sum + i * Number(events === i), 0);
     const spec = { ticks: 6, hides: 0, eventsPerTick: 1, limit: k, sigma: 0.02 };
-    const statistic = { device: paperMeanDevice(transparent, spec), server: paperMeanServer(transparent, spec) };
+    const statistic = { device: meanDevice(transparent, spec), server: meanServer(transparent, spec) };
     for (const events of [0, 1, 3, 4, 6]) expect(openAfter(statistic, 6, events)).toEqual([Math.min(events, k)]);
     expect(printed(5)).toBe(0);
   });
@@ -146,8 +146,8 @@ describe("5: the shift", () => {
       mechanism: "kary",
     } as const;
     const statistic = {
-      device: paperHistogramDevice(transparent, spec),
-      server: paperHistogramServer(transparent, spec),
+      device: histogramDevice(transparent, spec),
+      server: histogramServer(transparent, spec),
     };
     for (const events of [0, 1, 2, 3, 4]) {
       const bucket = Math.min(events, 3);

@@ -29,9 +29,13 @@ import { modulusBits } from "../encryption/lattice/parameters.ts";
 import { createRandomizedResponse } from "../privacy/randomized-response.ts";
 import type { Randomness } from "../randomness/index.ts";
 import { createSharedBits, sharingContext } from "../sharing/shared-bit.ts";
+import { counter } from "./automaton/counter.ts";
+import { type EncryptedAutomaton, encryptedAutomata } from "./automaton/machine.ts";
+import { answeredBits, type BitResponse } from "./automaton/sealing.ts";
 import { createStatistic } from "./create.ts";
 import { createTwoServerStatistic } from "./create-two-server.ts";
 import { drawHistogramResponses } from "./histogram/answer.ts";
+import { histogramDevice } from "./histogram/automaton.ts";
 import { bucketLines } from "./histogram/bucket-lines.ts";
 import {
   bucketOf,
@@ -39,11 +43,9 @@ import {
   type HistogramMechanismName,
   histogramMechanism,
 } from "./histogram/histogram.ts";
-import { paperHistogramDevice } from "./histogram/paper.ts";
 import { planRotationHistogram, type RotationHistogramPlan, rotationHistogramDevice } from "./histogram/rotation.ts";
 import { type LatticePlan, latticeServer } from "./lattice/lattice-machine.ts";
 import { type LedgerPlan, ledgerDevice, planLedger } from "./occurrence/ledger.ts";
-import { applyResponses, type PaperAlgorithm, paperDevice } from "./paper/ciphertext-vector.ts";
 import type { StatisticSpec, TwoServerSpec } from "./spec.ts";
 import type { DeviceSide } from "./statistic.ts";
 
@@ -278,8 +280,10 @@ describe("a histogram's report shows at most ε₀", () => {
       for (const epsilon of [0.25, 4]) {
         const spec = histogramOf(edges, name, epsilon);
         const mechanism = histogramMechanism(spec);
-        const lines = bucketLines<number>(edges, (random) => drawHistogramResponses(mechanism, random));
-        for (const device of [paperHistogramDevice(transparent, spec), paperDevice(transparent, spec, lines)]) {
+        const { fronts, ...slots } = bucketLines("clicks", edges);
+        const sealing = answeredBits<number>(fronts, (random) => drawHistogramResponses(mechanism, random));
+        const lines = encryptedAutomata(transparent, spec, [{ slots, sealing }]);
+        for (const device of [histogramDevice(transparent, spec), lines]) {
           expectExposure(inTheClear(device, mechanism), countsFor(edges), epsilon, mechanism.localEpsilon);
         }
       }
@@ -320,38 +324,38 @@ describe("the enumeration finds what shows more", () => {
    * Alg. 3 with a bit for every count, as two servers once had it: a kept answer stays at its count, a decoy is on the
    * first count of its bucket. Whichever slot else is 1 shows that the answer is kept, and the count.
    */
-  function bitForEveryCount<C>(edges: readonly number[], mechanism: HistogramMechanism): PaperAlgorithm<C> {
+  function bitForEveryCount<C>(edges: readonly number[], mechanism: HistogramMechanism): EncryptedAutomaton<C> {
     const top = edges.at(-1) as number;
+    const places = Array.from({ length: 2 * top }, (_, place) => place);
+    const respondTo = (random: Randomness): BitResponse[] => {
+      const responses = drawHistogramResponses(mechanism, random);
+      return Array.from({ length: top + 1 }, (_, count) => {
+        const response = responses[bucketOf(edges, count)] as BitResponse;
+        return response === "keep" || edges.includes(count) ? response : 0;
+      });
+    };
     return {
-      saturation: Number.POSITIVE_INFINITY,
-      metrics: 1,
-      stateLength: 2 * top,
-      reportLength: top + 1,
-      keys: 1,
-      initialize: ({ encrypt }) => Array.from({ length: 2 * top }, (_, i) => encrypt(i === 0 ? 1 : 0, i)),
-      update: (state, _metric, { encrypt }) => [
-        encrypt(0, 0),
-        ...state.slice(0, top - 1),
-        encrypt(1, top),
-        ...state.slice(top, 2 * top - 1),
-      ],
-      sendToServer: (state, encryptor, random) => {
-        const responses = drawHistogramResponses(mechanism, random);
-        const spread = Array.from({ length: top + 1 }, (_, count) => {
-          const response = responses[bucketOf(edges, count)] as 0 | 1 | "keep";
-          return response === "keep" || edges.includes(count) ? response : 0;
-        });
-        return applyResponses([...state.slice(0, top), state.at(-1) as C], spread, encryptor);
+      slots: {
+        ...counter("clicks", top),
+        initial: places.map((place) => (place === 0 ? 1 : 0)),
+        // Exact counts below the top, then "at least" 1 to top.
+        onEvent: () => places.map((place) => (place === 0 ? 0 : place === top ? 1 : [place - 1])),
+        onEnd: () => places.map((place) => [place]),
       },
+      sealing: answeredBits(
+        [...places.slice(0, top), 2 * top - 1].map((place) => [place]),
+        respondTo,
+      ),
     };
   }
 
   const planted = (edges: readonly number[]): Distribution[] => {
     const mechanism = histogramMechanism(histogramOf(edges, "kary"));
-    const device = paperDevice(
+    const device = encryptedAutomata(
       createSharedBits(sharingContext(WINDOW)),
       { ticks: 1, hides: 0 },
-      bitForEveryCount(edges, mechanism),
+      [bitForEveryCount(edges, mechanism)],
+      1,
     );
     const subject = onTwoServers(device, () => histogramCoins(mechanism));
     return distributions(subject, countsFor(edges));
@@ -367,7 +371,7 @@ describe("the enumeration finds what shows more", () => {
     const spec = histogramOf([0, 1, 3], "per-bucket", 2);
     const mechanism = histogramMechanism(spec);
     const ratio = largestRatio(
-      distributions(inTheClear(paperHistogramDevice(transparent, spec), mechanism), countsFor(spec.edges)),
+      distributions(inTheClear(histogramDevice(transparent, spec), mechanism), countsFor(spec.edges)),
     );
     expect(ratio && logOf(ratio)).toBeCloseTo(2, 9);
     expect(ratio && isAtMostExp(ratio, 1)).toBe(false);
@@ -388,7 +392,7 @@ function* noCoins(): CoinScript {}
 it("the script must name every draw of the device, and no other", () => {
   const spec = histogramOf([0, 1], "unary");
   const mechanism = histogramMechanism(spec);
-  const device = paperHistogramDevice(transparent, spec);
+  const device = histogramDevice(transparent, spec);
   const walk = (coins: () => CoinScript) =>
     distributions({ ...inTheClear(device, mechanism), script: () => coins }, [0]);
   function* oneMore(): CoinScript {

@@ -5,12 +5,12 @@ import { type DeviceKeyContext, secret } from "../encryption/index.ts";
 import { createDiscreteGaussian, type DiscreteGaussian } from "../privacy/index.ts";
 import { type Randomness, randomnessFrom, seededRandomnessForTests } from "../randomness/index.ts";
 import { createStatistic, type Statistic } from "./create.ts";
+import { histogramDevice, histogramServer } from "./histogram/automaton.ts";
 import { type HistogramMechanismName, type HistogramSpec, histogramMechanism } from "./histogram/histogram.ts";
-import { paperHistogramDevice, paperHistogramServer } from "./histogram/paper.ts";
 import { latticeServer } from "./lattice/lattice-machine.ts";
-import { paperMeanDevice, paperMeanServer } from "./mean/paper.ts";
+import { meanDevice, meanServer } from "./mean/automaton.ts";
+import { occurrenceDevice, occurrenceServer } from "./occurrence/automaton.ts";
 import { ledgerDevice, planLedger } from "./occurrence/ledger.ts";
-import { paperOccurrenceDevice, paperOccurrenceServer } from "./occurrence/paper.ts";
 
 /**
  * What the server opens has the distribution of the mechanism and no other. The transparent scheme shows the paper's
@@ -122,8 +122,8 @@ describe("histograms: the joint distribution of all buckets, for counts in every
     const full: HistogramSpec = { ...HISTOGRAM, mechanism: name };
     it(`${name}: Algorithm 3, corrected`, () => {
       const statistic = {
-        device: paperHistogramDevice(transparent, full),
-        server: paperHistogramServer(transparent, full),
+        device: histogramDevice(transparent, full),
+        server: histogramServer(transparent, full),
       };
       check(statistic, name, 10_000, seededRandomnessForTests(name));
     });
@@ -137,8 +137,8 @@ describe("occurrence", () => {
   it("Algorithm 2: randomized response of whether it happened at all", () => {
     const spec = { ticks: 3, hides: 0, localEpsilons: [1] };
     const statistic = {
-      device: paperOccurrenceDevice(transparent, spec),
-      server: paperOccurrenceServer(transparent, spec),
+      device: occurrenceDevice(transparent, spec),
+      server: occurrenceServer(transparent, spec),
     };
     const flip = 1 / (1 + Math.E);
     for (const events of [0, 1, 3]) {
@@ -197,7 +197,7 @@ describe("mean: min(count, limit) plus discrete Gaussian noise of standard devia
   }
 
   it("Algorithm 4, corrected", () => {
-    const statistic = { device: paperMeanDevice(transparent, spec), server: paperMeanServer(transparent, spec) };
+    const statistic = { device: meanDevice(transparent, spec), server: meanServer(transparent, spec) };
     check(statistic, 10_000, seededRandomnessForTests("mean"));
   });
 

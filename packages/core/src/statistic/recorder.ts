@@ -17,8 +17,16 @@ import { type WritesSpec, writesAllowed } from "./writes.ts";
  * - sealing starts from the stored copy, fills up to 2W fresh encryptions, and happens once.
  */
 export interface Recorder {
-  /** Folds `times` events into the memory copy at once. False if some of them were dropped. */
-  record(metric?: number, times?: number): boolean;
+  /**
+   * Folds `times` events, the i-th of `DeviceSide.events`, into the memory copy at once, for every metric that counts
+   * them. False if some of them were dropped.
+   */
+  record(event?: number, times?: number): boolean;
+  /**
+   * Says which tick of the window is running, from 0: what the ends of periods before it change is applied to the
+   * memory copy, once. Never writes; without periods it does nothing.
+   */
+  reach(tick: number): void;
   /**
    * The bytes to store, all of the same size; undefined if no such write is left, and nothing changed. A write that
    * does not end its tick (the page is closed) counts as one of the hides.
@@ -48,11 +56,13 @@ export interface CiphertextMachine<State> extends WritesSpec {
   readonly eventsPerTick: number;
   /** As before there were segments: room in every tick, none after a write that does not end it. */
   readonly roomPerTick?: boolean;
-  readonly metrics: number;
   readonly ciphertextBytes: number;
   start(): State;
   rerandomize(state: State): State;
-  fold(state: State, metric: number, times: number): State;
+  /** `symbol` is the place of an event in the list that the machine was registered with. */
+  fold(state: State, symbol: number, times: number): State;
+  /** Of a machine with periods: applies the ends before this tick of the window that were not applied yet. */
+  reach?(state: State, tick: number): State;
   encode(state: State): Uint8Array;
   decode(bytes: Uint8Array): State;
   /** `missing` fresh encryptions bring the state to the number that every report holds. */
@@ -70,15 +80,25 @@ function storedBytes(ciphertextBytes: number): number {
   return HEADER_BYTES + ciphertextBytes;
 }
 
-/** The device's half of a statistic, from the machine that runs under a public key. */
+/**
+ * The device's half of a statistic, from the machine that runs under a public key. `names` has the event of every symbol
+ * of the machine; several may have the same.
+ */
 export function deviceSide<State>(
   bytes: { readonly ciphertexts: number; readonly report: number; readonly publicKey: number },
+  names: readonly string[],
   machine: (publicKey: Uint8Array, random: Randomness) => CiphertextMachine<State>,
 ): DeviceSide {
+  const open = (publicKey: Uint8Array, random: Randomness, stored?: Uint8Array, sameTick = false): Recorder => {
+    const opened = machine(publicKey, random);
+    const progress = stored ? decodeStored(opened, stored) : { state: opened.start(), writes: 0, ticks: 0 };
+    return createRecorder(opened, names, progress, !sameTick);
+  };
   return {
-    bytes: { state: storedBytes(bytes.ciphertexts), report: bytes.report, publicKey: bytes.publicKey },
-    start: (publicKey, random) => startRecorder(machine(publicKey, random)),
-    resume: (publicKey, stored, sameTick, random) => resumeRecorder(machine(publicKey, random), stored, sameTick),
+    bytes: { ...bytes, state: storedBytes(bytes.ciphertexts) },
+    events: [...new Set(names)],
+    start: (publicKey, random) => open(publicKey, random),
+    resume: (publicKey, stored, sameTick, random) => open(publicKey, random, stored, sameTick),
   };
 }
 
@@ -89,20 +109,13 @@ interface Progress<State> {
   readonly ticks: number;
 }
 
-function startRecorder<State>(machine: CiphertextMachine<State>): Recorder {
-  return createRecorder(machine, { state: machine.start(), writes: 0, ticks: 0 }, true);
-}
-
-/** `sameTick` says that the last write was in the tick that is still running. */
-function resumeRecorder<State>(machine: CiphertextMachine<State>, stored: Uint8Array, sameTick: boolean): Recorder {
-  return createRecorder(machine, decodeStored(machine, stored), !sameTick);
-}
-
 function createRecorder<State>(
   machine: CiphertextMachine<State>,
+  names: readonly string[],
   opened: Progress<State>,
   inNewTick: boolean,
 ): Recorder {
+  const events = [...new Set(names)];
   let memory: State | undefined = machine.rerandomize(opened.state);
   /** `ticks` is one more than there are when all have ended. */
   let { writes, ticks } = opened;
@@ -137,16 +150,23 @@ function createRecorder<State>(
   }
 
   return {
-    record(metric = 0, times = 1) {
-      const state = unsealed();
-      requireWhole("metric", metric, 0, machine.metrics - 1);
+    record(event = 0, times = 1) {
+      let state = unsealed();
+      requireWhole("event", event, 0, events.length - 1);
       const counted = Math.min(times, room - eventsInTick);
       if (counted > 0) {
         // Without a limit nothing is counted: the number would only stay in memory.
         if (Number.isFinite(room)) eventsInTick += counted;
-        memory = machine.fold(state, metric, counted);
+        const name = events[event] as string;
+        for (let symbol = names.indexOf(name); symbol >= 0; symbol = names.indexOf(name, symbol + 1)) {
+          state = machine.fold(state, symbol, counted);
+        }
+        memory = state;
       }
       return counted >= times;
+    },
+    reach(tick) {
+      memory = machine.reach?.(unsealed(), tick) ?? memory;
     },
     write({ endsTick } = { endsTick: true }) {
       const state = unsealed();

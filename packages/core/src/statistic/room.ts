@@ -3,6 +3,8 @@ import { checkWrites, DEFAULT_HIDES, MOST_TICKS, type WritesSpec, writesAllowed 
 
 /** Of a statistic that counts events. */
 export interface CountSpec extends WritesSpec {
+  /** The name of the event; "event" if absent. */
+  readonly event?: string | undefined;
   /**
    * The most events that a segment counts. Lattices need it, because a state has limited room. ElGamal ciphertexts
    * saturate and ignore it.
@@ -10,6 +12,11 @@ export interface CountSpec extends WritesSpec {
   readonly eventsPerTick?: number | undefined;
   /** As tasks ran before there were segments: room in every tick, none after a write that does not end it. */
   readonly roomPerTick?: boolean | undefined;
+}
+
+/** The event that such a statistic counts. */
+export function eventOf({ event = "event" }: CountSpec): string {
+  return event;
 }
 
 /** Refuses writes and room that cannot be, with a `RangeError`. */

@@ -11,6 +11,8 @@ export interface NamedMetric {
   readonly name: string;
   /** If absent the task's, else that of the statistic. */
   readonly scheme?: SchemeName | undefined;
+  /** The name of the event that it counts, if it counts one and that is not its own name. */
+  readonly event?: string | undefined;
 }
 
 /** What a statistic states about its types. `StatisticTypes` of `table.ts` has those of all; the unions below follow. */

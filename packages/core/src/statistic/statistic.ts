@@ -6,6 +6,8 @@ import type { Recorder } from "./recorder.ts";
 /** The device's half of a statistic: bytes in, bytes out. */
 export interface DeviceSide {
   readonly bytes: StatisticBytes;
+  /** The names of the events that it counts, each once; a recorder numbers them in this order. */
+  readonly events: readonly string[];
   start(publicKey: Uint8Array, random: Randomness): Recorder;
   /** Goes on from stored bytes; `sameTick` if the tick of the last write is still running. */
   resume(publicKey: Uint8Array, stored: Uint8Array, sameTick: boolean, random: Randomness): Recorder;
@@ -72,6 +74,11 @@ export interface ServerEstimates {
    * each of `parts` groups of devices, by default one.
    */
   estimate(sums: readonly number[], devices: number, parts?: number): Estimate[];
+  /**
+   * Of statistics with categories: the sum of the categories' true figures with these weights, and its error from the
+   * joint distribution of the estimates.
+   */
+  combine?(sums: readonly number[], devices: number, weights: readonly number[]): Estimate;
   /** The nearest values to the estimates that could be true. */
   consistent(estimates: readonly number[], devices: number): number[];
   /** Of categories: these quantiles, as if the categories were in order of size. `parts` as for `estimate`. */

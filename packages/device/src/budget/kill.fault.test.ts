@@ -9,7 +9,7 @@ it("52 windows, three tasks, three processes, 25 kills and clocks that jump: the
   expect(result.dearest).toBeGreaterThan(3.5);
   expect(result.kills).toBeGreaterThan(10);
   expect(result.skipped).toBeGreaterThan(10);
-  for (const reports of Object.values(result.left)) expect(reports).toBeGreaterThan(0);
+  for (const task of ["answers", "mean"]) expect(result.left[task]).toBeGreaterThan(0);
 });
 
 it("the same processes with a budget that allows everything spend more", async () => {

@@ -89,7 +89,8 @@ function guarded(state: WriterState, window: DeviceWindow, use: () => void): boo
 
 const unsealed = ({ windows }: WriterState): DeviceWindow[] => windows.filter(({ isSealed }) => !isSealed);
 
-const tickOf = ({ known }: DeviceWindow, now: number): number => tickAt(known.manifest, now / 1000);
+/** The tick that is running under the task of a window. */
+export const tickOf = ({ known }: DeviceWindow, now: number): number => tickAt(known.manifest, now / 1000);
 
 /** Sessions make no writes in windows from before there were hides: there a write would take the room of a tick. */
 const hidesOf = ({ known: { manifest } }: DeviceWindow): number => manifest.hides ?? Number.POSITIVE_INFINITY;

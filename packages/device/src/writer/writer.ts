@@ -12,9 +12,8 @@ import { addReport, sendDue } from "./outbox.ts";
 import { report, reportEvent } from "./problems.ts";
 import { load } from "./record-keeping.ts";
 import { tryIfDue } from "./retry.ts";
-import { countingWindow, hide, nextTime, pass } from "./schedule.ts";
+import { countingWindow, hide, nextTime, pass, tickOf } from "./schedule.ts";
 import type { WriterOptions, WriterState } from "./state.ts";
-import { partOf } from "./window.ts";
 
 /** The one that counts, writes and sends for a task on this device. */
 export interface Writer {
@@ -123,11 +122,11 @@ function recordEvent(state: WriterState, name: string, times: number): void {
   const known = window?.known ?? state.known;
   if (!Number.isInteger(times) || times < 0) {
     reportEvent(state, "bad-encoding", `times must be a non-negative integer, got ${times}`);
-  } else if (known && partOf(known, name) < 0) {
+  } else if (known && !known.layout.some(({ device }) => device.events.includes(name))) {
     reportEvent(state, "unknown-metric", `there is no metric ${JSON.stringify(name)} in ${state.task}`);
   } else if (!window && state.moments) {
     reportEvent(state, "events-dropped", "no window counts: events are dropped until the service is reached");
-  } else if (window && !window.record(name, times)) {
+  } else if (window && !window.record(name, times, tickOf(window, state.clock()))) {
     reportEvent(state, "events-dropped", `no room for more events of ${name} until the next write`);
   }
 }

@@ -21,6 +21,11 @@ it("npm run bench -- --json gives names, values and units, and the promised rati
   // A write of 1,000 counters is two encryptions and an encoding; the same in ElGamal is thousands of times dearer.
   expect(value("lattice 1,000 counters: write (two encryptions) / noble base multiplication")).toBeLessThanOrEqual(1);
   expect(value("elgamal 1,000 counters: write (two encryptions) / noble base multiplication")).toBeGreaterThan(1000);
+  const automaton = "elgamal automaton of 16 states, kary";
+  expect(value(`${automaton}: write (two encryptions) / noble base multiplication`)).toBeLessThanOrEqual(65);
+  // One slot is emptied.
+  expect(value(`${automaton}: record / noble base multiplication`)).toBeLessThanOrEqual(1.6);
+  expect(value(`${automaton}: report`)).toBe(64);
   // More than 0.5 in a whole run with the machine to itself; here other tests run beside a few uploads.
   expect(value("service: uploads accepted / the slower bare part")).toBeGreaterThan(0.1);
   expect(value("service: reports opened / bare opening")).toBeGreaterThan(0.1);

@@ -1,11 +1,14 @@
 import { type DeviceKeyContext, secret } from "@lethe/core/encryption";
 import { randomnessFrom } from "@lethe/core/randomness";
 import {
+  type Automaton,
+  automatonStatistic,
   createStatistic,
   type Recorder,
   SCHEME_TABLE,
   SCHEMES,
   type SchemeName,
+  type Statistic,
   type StatisticSpec,
 } from "@lethe/core/statistic";
 import { loadRistretto } from "@lethe/server/ristretto";
@@ -36,14 +39,31 @@ const SPECS: readonly Spec[] = [
   ["mean up to 10", (scheme) => ({ statistic: "mean", ...writesOn(scheme), limit: 10, sigma: 2 })],
 ];
 
+/** An automaton whose event moves its first state to the second, which empties one slot. All slots are kept. */
+const SIXTEEN_STATES: Automaton = {
+  states: 16,
+  start: 0,
+  events: ["step"],
+  periods: 1,
+  periodTicks: TICKS,
+  onEvent: (_, state) => Math.max(state, 1),
+  onEnd: (state) => state,
+  output: { kind: "category", categories: 16, categoryOf: (state) => state },
+};
+
 /**
  * A device's write and seal, and the server's opening, for each scheme and statistic, with 288 ticks and 1,000 page
- * hides. Histograms and means on lattices have no page hides, because there is no room for them.
+ * hides. Histograms and means on lattices have no page hides, because there is no room for them. The same for an
+ * automaton, on ElGamal.
  */
 export function benchStatistics(unit: () => number, report: (row: Measurement) => void): void {
   for (const scheme of SCHEMES) {
-    for (const [name, spec] of SPECS) benchStatistic(scheme, name, spec(scheme), unit, report);
+    for (const [name, spec] of SPECS)
+      benchStatistic(scheme, name, createStatistic(scheme, spec(scheme), group), unit, report);
   }
+  const writes = { ticks: TICKS, hides: HIDES };
+  const automaton = automatonStatistic(SIXTEEN_STATES, { localEpsilon: 1, mechanism: "kary" }, writes, group);
+  benchStatistic("elgamal", "automaton of 16 states, kary", automaton, unit, report);
 }
 
 /** More than there are tables of directly drawn sums in memory: who seals them in turn never finds the right one. */
@@ -57,11 +77,10 @@ function firstStates(recorder: Recorder): Uint8Array[] {
 function benchStatistic(
   scheme: SchemeName,
   name: string,
-  spec: StatisticSpec,
+  { device, server }: Statistic,
   unit: () => number,
   report: (row: Measurement) => void,
 ): void {
-  const { device, server } = createStatistic(scheme, spec, group);
   const master = secret(crypto.getRandomValues(new Uint8Array(32)));
   const context: DeviceKeyContext = { task: "bench", window: 1, device: new Uint8Array(16), role: "tally", index: 0 };
   const publicKey = server.issueKey(master, context);
@@ -77,7 +96,7 @@ function benchStatistic(
   const early = firstStates(start());
   const write = (): void => {
     // No write is left for a tick.
-    if (writes === spec.ticks) {
+    if (writes === TICKS) {
       recorder = start();
       writes = 0;
     }
@@ -88,7 +107,7 @@ function benchStatistic(
   time("record", write, () => recorder.record());
   time("write (two encryptions)", () => undefined, write);
   // Like a device that was always on and never closed: sealing makes up for all page hides. ElGamal makes up for none.
-  if (SCHEME_TABLE[scheme].hasLimitedRoom) while (writes < spec.ticks) write();
+  if (SCHEME_TABLE[scheme].hasLimitedRoom) while (writes < TICKS) write();
   time("seal", start, (fresh) => fresh.seal(stored));
   if (SCHEME_TABLE[scheme].hasLimitedRoom) {
     time("seal, all but one write missing", start, (fresh) => fresh.seal(early[0] as Uint8Array));

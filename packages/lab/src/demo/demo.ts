@@ -11,6 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createTask, fetchRelease, fetchWindow } from "@lethe/analyst";
 import type { LetheError } from "@lethe/core/error";
 import { beginningOf, nextTick, type Release, type Task, windowAt } from "@lethe/core/message";
+import type { StreamEvent } from "@lethe/core/statistic";
 import { type Lethe, openLethe } from "@lethe/device";
 import { openService, type Service } from "@lethe/server";
 import { pino } from "pino";
@@ -99,16 +100,17 @@ export async function openDemo({ devices = DEVICES }: { readonly devices?: numbe
     }
     await allCount();
     const window = windowNow();
-    const counts = fleet.map(() => new Map<string, number>());
+    const streams = fleet.map((): StreamEvent[] => []);
     while (windowNow() === window) {
-      recordEvents(fleet, counts);
+      const tick = Math.floor((now / 1000 - beginningOf(TASK, window)) / TASK.tickSeconds);
+      recordEvents(fleet, streams, tick);
       await advance(1000 * nextTick(TASK, now / 1000) - now);
       progress((devices + (now / 1000 - beginningOf(TASK, window)) / TASK.tickSeconds) / steps);
     }
     await allReported(service, window, devices, () => advance(2000));
     now += 1000 * TASK.graceSeconds;
     const release = await releaseOf(service, window);
-    return resultOf(release, truthOf(TASK, counts), { devices, started });
+    return resultOf(release, truthOf(TASK, streams), { devices, started });
   }
 
   await createTask(service.url, TOKEN, { ...TASK, minimumDevices: Math.min(devices, MINIMUM_DEVICES) });
@@ -126,13 +128,13 @@ export async function openDemo({ devices = DEVICES }: { readonly devices?: numbe
   };
 }
 
-/** Lets events happen on every device, and adds them to its counts. */
-function recordEvents(fleet: readonly Lethe[], counts: readonly Map<string, number>[]): void {
+/** Lets events happen on every device, and adds them to its stream. */
+function recordEvents(fleet: readonly Lethe[], streams: readonly StreamEvent[][], tick: number): void {
   for (const [i, lethe] of fleet.entries()) {
     for (const { name } of TASK.metrics) {
       const events = Array.from({ length: CHANCES }, () => happens(RATES[name] ?? 0)).filter(Boolean).length;
       if (events > 0) lethe.record(name, events);
-      counts[i]?.set(name, (counts[i]?.get(name) ?? 0) + events);
+      for (let event = 0; event < events; event++) streams[i]?.push({ tick, event: name });
     }
   }
 }

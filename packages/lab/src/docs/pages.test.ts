@@ -7,7 +7,8 @@ const markdownIn = (folder: string): string[] =>
     .filter((name) => name.endsWith(".md"))
     .map((name) => `${folder}${name}`);
 const packages = readdirSync(new URL("packages/", root)).map((name) => `packages/${name}/README.md`);
-const pages = [...markdownIn("./"), ...markdownIn("docs/"), ...markdownIn("docs/lab/"), ...packages];
+const folders = ["./", "docs/", "docs/lab/", "docs/statistics/"];
+const pages = [...folders.flatMap(markdownIn), ...packages];
 
 /** The page without its code, where brackets mean something else. */
 function proseOf(page: string): string {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parseTask, type Task } from "@lethe/core/message";
 import { planTask } from "@lethe/core/plan";
-import { createStatistic } from "@lethe/core/statistic";
+import { createStatistic, STATISTICS } from "@lethe/core/statistic";
 import { describe, expect, it } from "vitest";
 import { TASK_FIELDS } from "../../../core/src/message/task-fields.ts";
 
@@ -41,14 +41,15 @@ describe("docs/tasks.md", () => {
   });
 
   it("has a row for every field of every kind of metric, and for no other", () => {
-    const kinds = ["occurrence", "histogram", "mean"].map((statistic) => ({ statistic }));
+    const kinds = STATISTICS.map((statistic) => ({ statistic }));
     const counted = kinds.slice(0, 2).map((kind) => ({ ...kind, noise: "servers" }));
-    const known = new Set([...kinds, ...counted].flatMap(knownFields));
+    const numbers = { statistic: "automaton", sigma: 1 };
+    const known = new Set([...kinds, ...counted, numbers].flatMap(knownFields));
     expect([...ofMetric.keys()].toSorted()).toEqual([...known].toSorted());
   });
 
   it("has whole tasks that can run", () => {
-    expect(tasks.length).toBe(4);
+    expect(tasks.length).toBe(5);
     for (const task of tasks) parseTask(task);
   });
 
@@ -62,16 +63,17 @@ describe("docs/tasks.md", () => {
     (field, [statistics = "", ...cells]) => {
       const example = exampleIn(cells) ?? {};
       const task = JSON.parse(first) as Task;
-      const metrics = task.metrics
+      const { ticks, metrics: automata } = JSON.parse(tasks.at(-1) ?? "") as Task;
+      const metrics = [...task.metrics, ...automata]
         .filter(({ statistic }) => statistics === "all" || statistics.split(", ").includes(statistic))
         .map(({ ...metric }) => {
           if ("noise" in example) delete (metric as { localEpsilon?: number }).localEpsilon;
           return { ...metric, ...example };
         });
-      expect(metrics.length).toBe(statistics === "all" ? 3 : statistics.split(", ").length);
+      expect(metrics.length).toBe(statistics === "all" ? STATISTICS.length : statistics.split(", ").length);
       const mode = field === "noise" ? "two-server" : "one-server";
       const named = field === "name" ? metrics.slice(0, 1) : metrics;
-      parseTask(JSON.stringify({ ...task, mode, metrics: named }));
+      parseTask(JSON.stringify({ ...task, ticks, mode, metrics: named }));
     },
   );
 

@@ -6,8 +6,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fetchManifest } from "@lethe/analyst";
 import { LetheError } from "@lethe/core/error";
-import { beginningOf, type Manifest, windowAt, windowSeconds } from "@lethe/core/message";
+import { beginningOf, eventsOf, type Manifest, windowAt, windowSeconds } from "@lethe/core/message";
 import { type Randomness, randomnessFrom, uniformBelow } from "@lethe/core/randomness";
+import type { StreamEvent } from "@lethe/core/statistic";
 import { type Lethe, type LetheOptions, openLethe } from "@lethe/device";
 import { inParallel } from "../parallel/in-parallel.ts";
 import { type Truth, truthOf } from "./truth.ts";
@@ -17,7 +18,7 @@ export interface FleetOptions {
   readonly server: string;
   readonly task: string;
   readonly devices: number;
-  /** In each tick each device has an event of each metric with this probability. */
+  /** In each tick each device has an event of each name with this probability. */
   readonly rate: number;
   /** The key that devices pin, as an application would. If absent, the fleet trusts the key of the manifest. */
   readonly operatorKey?: string;
@@ -77,7 +78,8 @@ export async function runFleet(
   progress: (share: number) => void = () => {},
 ): Promise<FleetResult> {
   const manifest = await fetchManifest(server, task);
-  const { ticks, tickSeconds, metrics, servers, groups } = manifest;
+  const { ticks, tickSeconds, servers, groups } = manifest;
+  const events = eventsOf(manifest);
   await sleep(secondsToWait(manifest, devices) * 1000);
   const { number: window, from } = windowFor(manifest);
   const start = Math.max(1000 * from, Date.now());
@@ -91,20 +93,20 @@ export async function runFleet(
   const fleet = await inParallel(devices, (i) => enrolled({ ...options, ...groupOf(i) }, start));
   const end = 1000 * (from + ticks * tickSeconds);
   const together = ticksTogether(manifest);
-  const counts = await inParallel(devices, async (i) => {
+  const streams = await inParallel(devices, async (i) => {
     const device = fleet[i] as FleetDevice;
-    const count = new Map<string, number>();
+    const stream: StreamEvent[] = [];
     for (let tick = 1; device.now < end; tick++) {
-      for (const { name } of metrics) {
+      for (const event of events) {
         if (!happens(rate)) continue;
-        device.lethe.record(name);
-        count.set(name, (count.get(name) ?? 0) + 1);
+        device.lethe.record(event);
+        stream.push({ event, tick: Math.floor((device.now - 1000 * from) / (1000 * tickSeconds)) });
       }
       device.now += 1000 * tickSeconds - (device.now % (1000 * tickSeconds));
       // Lets the device see the time, and write.
       if (device.now < end && tick % together === 0) await device.lethe.sendPending();
     }
-    return count;
+    return stream;
   });
   // Reports are accepted from the window's beginning on.
   await sleep(Math.max(0, 1000 * from - Date.now()));
@@ -114,14 +116,14 @@ export async function runFleet(
     progress(++sent / devices);
   });
   const truthIn = (group: string) => {
-    const own = counts.filter((_, i) => groupOf(i).group === group);
+    const own = streams.filter((_, i) => groupOf(i).group === group);
     return { group, devices: own.length, truth: truthOf(manifest, own) };
   };
   return {
     task,
     window,
     devices,
-    truth: truthOf(manifest, counts),
+    truth: truthOf(manifest, streams),
     ...(groups && { groups: groups.map(truthIn) }),
   };
 }

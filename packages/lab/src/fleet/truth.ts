@@ -1,21 +1,22 @@
 import type { Task } from "@lethe/core/message";
-import { figureLabels, trueFigures } from "../simulate/true-figures.ts";
+import type { EventStream } from "@lethe/core/statistic";
+import { figureLabels, shapeOf, trueFigures } from "../simulate/true-figures.ts";
 
 /** One true figure, to compare a release with. */
 export interface Truth {
   readonly name: string;
-  /** Of a histogram. */
+  /** Of a metric with categories. */
   readonly bucket?: string;
   readonly truth: number;
 }
 
-/** The true figures of all metrics, from how often each metric happened on each device. */
-export function truthOf({ metrics }: Pick<Task, "metrics">, counts: readonly ReadonlyMap<string, number>[]): Truth[] {
-  return metrics.flatMap((metric): Truth[] => {
+/** The true figures of all metrics, from what happened on each device. */
+export function truthOf(task: Pick<Task, "metrics" | "ticks">, streams: readonly EventStream[]): Truth[] {
+  return task.metrics.flatMap((metric): Truth[] => {
     const { name } = metric;
-    const labels = figureLabels(metric);
-    const events = counts.map((count) => count.get(name) ?? 0);
-    return trueFigures(metric, events).map((truth, i) => {
+    const shape = shapeOf(task, metric);
+    const labels = figureLabels(shape);
+    return trueFigures(shape, streams).map((truth, i) => {
       const bucket = labels[i];
       return { name, ...(bucket !== undefined && { bucket }), truth };
     });

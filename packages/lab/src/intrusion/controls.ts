@@ -8,6 +8,7 @@ export const FAULTS = [
   "writing on events",
   "one rerandomization per write",
   "an encryption per event",
+  "the state in clear",
 ] as const;
 /** One of the faults. */
 export type Fault = (typeof FAULTS)[number];
@@ -37,9 +38,10 @@ function storing(scheme: LatticeScheme, fault: Fault | undefined, random: Random
   const rerandomize = (): void => scheme.addEncryptionsOfZero(publicKey, memory, 1, random);
   rerandomize();
 
-  function write(): Uint8Array {
+  /** Begins with a byte in which a careless device keeps the state of an automaton: whether this segment had an event. */
+  function write(happened: boolean): Uint8Array {
     if (fault !== "no rerandomization") rerandomize();
-    const bytes = scheme.encode(memory);
+    const bytes = Uint8Array.of(fault === "the state in clear" && happened ? 1 : 0, ...scheme.encode(memory));
     if (fault !== "no rerandomization" && fault !== "one rerandomization per write") rerandomize();
     return bytes;
   }
@@ -51,10 +53,10 @@ function storing(scheme: LatticeScheme, fault: Fault | undefined, random: Random
       const stored: { bytes: Uint8Array; at: number }[] = [];
       if (happens) {
         mark(scheme, memory, random);
-        if (fault === "writing on events") stored.push({ bytes: write(), at: 0.5 });
+        if (fault === "writing on events") stored.push({ bytes: write(true), at: 0.5 });
       }
       const dump = scheme.encode(memory);
-      stored.push({ bytes: write(), at: 1 });
+      stored.push({ bytes: write(happens), at: 1 });
       return { dump, stored };
     },
   };

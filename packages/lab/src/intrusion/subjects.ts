@@ -23,10 +23,16 @@ export interface Subject {
   readonly mode: "one-server" | "two-server";
 }
 
-/** Every statistic with every scheme that it runs on, and with two servers if it runs there. */
+/** Of the statistics that are automata, which all run in the same way: one of these has periods, the other has none. */
+const AUTOMATA: readonly StatisticName[] = ["funnel", "retention"];
+
+/** These, and every other statistic, with every scheme that it runs on, and with two servers if it runs there. */
+const PLAYED = STATISTICS.filter((statistic) => entryOf(statistic).plan.settings || AUTOMATA.includes(statistic));
+
+/** What is played against. */
 export const SUBJECTS: readonly Subject[] = [
   ...SCHEMES.flatMap((scheme) =>
-    STATISTICS.filter((statistic) => schemesOf(statistic).includes(scheme)).map(
+    PLAYED.filter((statistic) => schemesOf(statistic).includes(scheme)).map(
       (statistic): Subject => ({ statistic, scheme, mode: "one-server" }),
     ),
   ),
@@ -64,6 +70,9 @@ export async function deviceMaker(subject: Subject, random: Randomness): Promise
     metrics,
     edges: [0, 1],
     limit: 1,
+    steps: ["happened"],
+    event: "happened",
+    periods: 2,
   };
   const servers = await serversOf(subject, settings, random);
   const recorded = isJoint(statistic) ? metrics : 1;
@@ -110,6 +119,8 @@ function scheduled(
   let recorder = servers.enrol(id);
   return {
     live: (segment, happens) => {
+      // Even segments end their ticks.
+      recorder.reach(Math.ceil(segment / 2));
       for (let i = 0; happens && i < events; i++) recorder.record(segment % metrics);
       const dump = recorder.inspect().ciphertexts;
       const end = endOf(segment);

@@ -1,13 +1,5 @@
-import type { Metric } from "@lethe/core/message";
 import { type Randomness, uniformBelow } from "@lethe/core/randomness";
-import { trueAnswer } from "./true-figures.ts";
-
-/** Something that happened on a device. */
-export interface StreamEvent {
-  /** From 0 on. */
-  readonly tick: number;
-  readonly event: string;
-}
+import type { StreamEvent } from "@lethe/core/statistic";
 
 const RESOLUTION = 2 ** 32;
 
@@ -33,14 +25,4 @@ function shuffle(list: StreamEvent[], first: number, random: Randomness): void {
     const j = first + uniformBelow(random, i - first + 1);
     [list[i], list[j]] = [list[j] as StreamEvent, list[i] as StreamEvent];
   }
-}
-
-/** The events of metrics that run together, by the index under which their recorder records them. */
-export function eventsOf(metrics: readonly Metric[]): readonly string[] {
-  return metrics.map(({ name }) => name);
-}
-
-/** What a device with this stream truly adds to each sum of a metric: plain execution over the whole stream. */
-export function answerToStream(metric: Metric, stream: readonly StreamEvent[]): readonly number[] {
-  return trueAnswer(metric, stream.filter(({ event }) => event === metric.name).length);
 }

@@ -30,6 +30,8 @@ export interface SimulatedServers {
   /** The report as it is uploaded, header included. */
   readonly bytes: StatisticBytes;
   readonly estimates: Pick<ServerSide, "estimate" | "consistent" | "localEpsilon" | "mechanism">;
+  /** What a device records, in the order in which its recorder numbers it. */
+  readonly events: readonly string[];
   /** Issues keys to a new device and starts its recorder. */
   enrol(device: Uint8Array): Recorder;
   /** The recorder of a device that was closed and opens again, in the same tick or in another. */
@@ -55,6 +57,7 @@ export function oneServer(scheme: SchemeName, spec: StatisticSpec, random: Rando
   return {
     bytes: { ...device.bytes, report: reportBytes([{ device }]) },
     estimates: server,
+    events: device.events,
     enrol: (id) => device.start(server.issueKey(master, keyOf(id)), random),
     resume: (id, stored, sameTick) => device.resume(server.issueKey(master, keyOf(id)), stored, sameTick, random),
     send: async (_id, sealed) => [sealed],
@@ -99,6 +102,7 @@ export async function twoServers(spec: TwoServerSpec, random: Randomness): Promi
   return {
     bytes: { ...statistic.bytes, report: twoServerReportBytes([{ statistic }]) },
     estimates: statistic,
+    events: device.events,
     enrol: (id) => device.start(keysOf(id), random),
     resume: (id, stored, sameTick) => device.resume(keysOf(id), stored, sameTick, random),
     send: async (id, sealed) => {

@@ -2,8 +2,9 @@ import { parseTask, type Task } from "@lethe/core/message";
 import { seededRandomnessForTests } from "@lethe/core/randomness";
 import { entryOf } from "@lethe/core/statistic";
 import { describe, expect, it } from "vitest";
-import { answerToStream, drawStream } from "./event-stream.ts";
+import { drawStream } from "./event-stream.ts";
 import { type SimulatedTask, simulateTask } from "./simulate-task.ts";
+import { shapeOf, trueAnswer } from "./true-figures.ts";
 
 const COMMON = { version: 1, task: "t", tickSeconds: 60, ticks: 6, hides: 10, graceSeconds: 0, minimumDevices: 1 };
 
@@ -49,7 +50,7 @@ function check({ metrics, devices }: SimulatedTask, most: number): void {
       expect((interval[0] + interval[1]) / 2).toBeCloseTo(estimate, 6);
       expect((interval[1] - interval[0]) / 2).toBeCloseTo(1.96 * standardError, 3);
     }
-    const hasCategories = entryOf(statistic).answers.output === "categories";
+    const hasCategories = entryOf(statistic).answers.outputs.includes("categories");
     expect(rows.every(({ bucket }) => (bucket !== undefined) === hasCategories)).toBe(true);
     if (hasCategories && group === undefined) {
       expect(rows.reduce((sum, { truth }) => sum + truth, 0)).toBe(devices);
@@ -57,7 +58,52 @@ function check({ metrics, devices }: SimulatedTask, most: number): void {
   }
 }
 
+const paid = { statistic: "occurrence", event: "paid" } as const;
+const AUTOMATA: Task = parseTask(
+  JSON.stringify({
+    ...COMMON,
+    mode: "one-server",
+    metrics: [
+      { name: "checkout", statistic: "funnel", steps: ["cart", "paid"], localEpsilon: 20 },
+      { name: "format", statistic: "choice", options: ["pdf", "png"], keep: "last", localEpsilon: 20 },
+      { name: "days", statistic: "active-periods", event: "paid", periodTicks: 2, edges: [0, 1, 3], localEpsilon: 20 },
+      { name: "weeks", statistic: "retention", event: "paid", periods: 3, localEpsilon: 20, mechanism: "kary" },
+      { name: "both", statistic: "joint", of: [paid, { statistic: "choice", options: ["pdf"] }], localEpsilon: 20 },
+      {
+        name: "level",
+        statistic: "automaton",
+        states: ["low", "high"],
+        start: "low",
+        transitions: { low: { paid: "high" } },
+        ends: { high: "low" },
+        periodTicks: 4,
+        outputs: { low: -1, high: 4 },
+        sigma: 0.02,
+      },
+    ],
+  }),
+);
+
 describe("a simulated task", () => {
+  it("of statistics that are automata has the figures of their streams, in periods too", async () => {
+    const found = await simulateTask({ task: AUTOMATA, devices: 10, rate: 0.2, seed: "automata" });
+    expect(found.metrics.map(({ name, rows }) => [name, rows.length])).toEqual([
+      ["checkout", 3],
+      ["format", 3],
+      ["days", 3],
+      ["weeks", 8],
+      ["both", 4],
+      ["level", 1],
+    ]);
+    for (const { rows } of found.metrics) {
+      for (const { truth, estimate } of rows) expect(Math.abs(estimate - truth)).toBeLessThan(0.1);
+    }
+    for (const { rows } of found.metrics.slice(0, 5)) {
+      expect(rows.reduce((sum, { truth }) => sum + truth, 0)).toBe(10);
+      expect(rows.filter(({ truth }) => truth > 0).length).toBeGreaterThan(1);
+    }
+  });
+
   it("of one server has the figures of every metric, in the task's order, beside the truth", async () => {
     const found = await simulateTask({ task: ONE, devices: 12, rate: 0.2, seed: "one" });
     expect(found).toMatchObject({ task: "t", devices: 12, ticks: 6, rate: 0.2, valid: 12 });
@@ -133,7 +179,8 @@ describe("a stream", () => {
   it("is answered by the metric's own events", () => {
     const stream = ["a", "b", "a"].map((event, tick) => ({ tick, event }));
     const metric = { name: "a", statistic: "histogram", edges: [0, 1, 2], localEpsilon: 1 } as const;
-    expect(answerToStream(metric, stream)).toEqual([0, 0, 1]);
-    expect(answerToStream({ ...metric, name: "c" }, stream)).toEqual([1, 0, 0]);
+    expect(trueAnswer(shapeOf(COMMON, metric), stream)).toEqual([0, 0, 1]);
+    expect(trueAnswer(shapeOf(COMMON, { ...metric, name: "c" }), stream)).toEqual([1, 0, 0]);
+    expect(trueAnswer(shapeOf(COMMON, { ...metric, name: "c", event: "b" }), stream)).toEqual([0, 1, 0]);
   });
 });

@@ -1,19 +1,19 @@
 import type { Estimate } from "@lethe/core/estimate";
-import { type Metric, statisticsOf, type Task } from "@lethe/core/message";
+import { eventsOf, type Metric, statisticsOf, type Task } from "@lethe/core/message";
 import {
   type Randomness,
   randomnessFrom,
   seededRandomnessForTests,
   withBufferedRandomness,
 } from "@lethe/core/randomness";
-import { limitsEvents, type Recorder, type StatisticName } from "@lethe/core/statistic";
+import { limitsEvents, type Recorder, type StatisticName, type StreamEvent } from "@lethe/core/statistic";
 import { twoServerLayoutOf } from "@lethe/core/two-server";
 import { addUp } from "../arithmetic/add-up.ts";
 import { bytesFrom } from "../randomness/bytes-from.ts";
 import { expandedRandomness } from "../randomness/expanded-randomness.ts";
-import { answerToStream, drawStream, eventsOf, type StreamEvent } from "./event-stream.ts";
+import { drawStream } from "./event-stream.ts";
 import { oneServer, type SimulatedServers, twoServers } from "./servers.ts";
-import { figureLabels, figuresFrom } from "./true-figures.ts";
+import { figureLabels, figuresFrom, shapeOf, trueAnswer } from "./true-figures.ts";
 
 /** A fleet that takes part in a task. */
 export interface TaskSimulation {
@@ -66,7 +66,7 @@ export async function simulateTask(
     seed === undefined ? randomnessFrom(globalThis.crypto) : expandedRandomness(seededRandomnessForTests(seed));
   const { ticks, groups = [undefined] } = task;
   const parts = partsOf(task);
-  const events = [...new Set(parts.flatMap(({ metrics }) => eventsOf(metrics)))];
+  const events = eventsOf(task);
   const tallies: GroupTally[] = [];
   for (const group of groups.slice(0, devices)) tallies.push(await startTally(group, parts, random));
   progress(0);
@@ -77,10 +77,10 @@ export async function simulateTask(
     progress((i + 1) / devices);
   }
   const counted = tallies.map(countOf);
-  const each = task.groups ? counted.map(figuresOf) : [];
-  const figures = [figuresOf(inTotal(counted)), ...each];
+  const each = task.groups ? counted.map((group) => figuresOf(task, group)) : [];
+  const figures = [figuresOf(task, inTotal(counted)), ...each];
   const metrics = task.metrics.flatMap((metric) =>
-    figures.map((found) => describe(metric, found.get(metric.name) as GroupFigures)),
+    figures.map((found) => describe(task, metric, found.get(metric.name) as GroupFigures)),
   );
   return { task: task.task, devices, ticks, rate, valid, metrics };
 }
@@ -132,7 +132,7 @@ async function startTally(group: string | undefined, parts: readonly Part[], ran
 async function countDevice(
   tally: GroupTally,
   stream: readonly StreamEvent[],
-  { ticks }: Task,
+  task: Task,
   random: Randomness,
 ): Promise<boolean> {
   tally.devices++;
@@ -140,12 +140,12 @@ async function countDevice(
   let isValid = true;
   for (const { servers, metrics, stride } of tally.parts) {
     const recorder = servers.enrol(id);
-    const stored = liveThroughWindow(recorder, stream, eventsOf(metrics), { ticks, stride });
+    const stored = liveThroughWindow(recorder, stream, servers.events, { ticks: task.ticks, stride });
     const sent = await servers.send(id, recorder.seal(stored));
     isValid = (await servers.receive(id, sent)) && isValid;
     for (const metric of metrics) {
       const before = tally.truth.get(metric.name);
-      const answer = answerToStream(metric, stream);
+      const answer = trueAnswer(shapeOf(task, metric), stream);
       tally.truth.set(metric.name, before ? addUp([before, answer]) : answer);
     }
   }
@@ -163,6 +163,7 @@ function liveThroughWindow(
   let at = 0;
   let stored: Uint8Array | undefined;
   for (let tick = 0; tick < ticks; tick++) {
+    recorder.reach(tick);
     for (; stream[at]?.tick === tick; at++) {
       const place = places.get((stream[at] as StreamEvent).event);
       if (place !== undefined) recorder.record(place);
@@ -214,22 +215,23 @@ interface GroupFigures {
 }
 
 /** The figures of every metric, by its name. */
-function figuresOf({ group, devices, parts, truth, statistics }: Counted): Map<string, GroupFigures> {
+function figuresOf(task: Task, { group, devices, parts, truth, statistics }: Counted): Map<string, GroupFigures> {
   return new Map(
     statistics.flatMap(({ metrics, estimates: server, sums }) => {
       const estimates = server.estimate(sums, devices, parts);
       return metrics.map((metric, i) => {
-        const own = figureLabels(metric).length > 0 ? estimates : estimates.slice(i, i + 1);
-        const figures = figuresFrom(metric, truth.get(metric.name) ?? [], devices);
+        const shape = shapeOf(task, metric);
+        const own = figureLabels(shape).length > 0 ? estimates : estimates.slice(i, i + 1);
+        const figures = figuresFrom(shape, truth.get(metric.name) ?? [], devices);
         return [metric.name, { group, truth: figures, estimates: own }] as const;
       });
     }),
   );
 }
 
-function describe(metric: Metric, { group, truth, estimates }: GroupFigures): SimulatedMetric {
+function describe(task: Task, metric: Metric, { group, truth, estimates }: GroupFigures): SimulatedMetric {
   const { name, statistic } = metric;
-  const labels = figureLabels(metric);
+  const labels = figureLabels(shapeOf(task, metric));
   const rows = estimates.map(({ estimate, standardError, interval }, i) => {
     const bucket = labels[i];
     const label = bucket === undefined ? {} : { bucket };

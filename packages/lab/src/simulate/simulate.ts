@@ -12,6 +12,7 @@ import {
   withBufferedRandomness,
 } from "@lethe/core/randomness";
 import {
+  type EventStream,
   entryOf,
   type HistogramMechanismName,
   isJoint,
@@ -20,6 +21,7 @@ import {
   type SchemeName,
   type StatisticBytes,
   type StatisticSpec,
+  type StreamEvent,
   twoServerRunOf,
 } from "@lethe/core/statistic";
 import type { NoiseSource, TwoServerSpec } from "@lethe/core/two-server";
@@ -106,11 +108,11 @@ export async function simulate(
   for (let i = 0; i < options.devices; i++) {
     const device = bytesFrom(random, 16);
     const recorder = servers.enrol(device);
-    const { counts, stored } = liveThroughWindow(options, recorder, random, stopwatch);
+    const { streams, stored } = liveThroughWindow(options, recorder, random, stopwatch);
     const sent = await stopwatch.timeAsync("seal", () => servers.send(device, recorder.seal(stored)));
     const isValid = await stopwatch.timeAsync("open", () => servers.receive(device, sent));
     if (isValid) valid++;
-    const answers = trueAnswers(options, counts);
+    const answers = trueAnswers(options, streams);
     truth = truth ? addUp([truth, answers]) : answers;
     progress((i + 1) / options.devices);
   }
@@ -140,33 +142,33 @@ function twoServerSpecOf(options: SimulationOptions): TwoServerSpec {
   return run.serverNoiseSpecOf(settingsOf(options), sigma);
 }
 
-/** Lets one device record its events and write in every tick; returns its true counts and what it stored last. */
+/** Lets one device record its events and write in every tick; returns the events of each metric and what it stored last. */
 function liveThroughWindow(
   { ticks, metrics, rate }: SimulationOptions,
   recorder: Recorder,
   random: Randomness,
   stopwatch: Stopwatch,
-): { counts: number[]; stored: Uint8Array } {
+): { streams: StreamEvent[][]; stored: Uint8Array } {
   const RESOLUTION = 2 ** 32;
-  const counts = new Array<number>(metrics).fill(0);
+  const streams = Array.from({ length: metrics }, (): StreamEvent[] => []);
   let stored: Uint8Array | undefined;
   withBufferedRandomness(random, (events) => {
     for (let tick = 0; tick < ticks; tick++) {
       for (let metric = 0; metric < metrics; metric++) {
         if (uniformBelow(events, RESOLUTION) >= rate * RESOLUTION) continue;
-        counts[metric] = (counts[metric] as number) + 1;
+        streams[metric]?.push({ tick, event: `${metric}` });
         stopwatch.time("record", () => recorder.record(metric));
       }
       stored = stopwatch.time("write", () => recorder.write());
     }
   });
-  return { counts, stored: stored as Uint8Array };
+  return { streams, stored: stored as Uint8Array };
 }
 
 /** What this device adds to the truth. */
-function trueAnswers(options: SimulationOptions, counts: readonly number[]): number[] {
-  const metrics = isJoint(options.statistic) ? counts : counts.slice(0, 1);
-  return metrics.flatMap((events) => trueAnswer(options, events));
+function trueAnswers(options: SimulationOptions, streams: readonly EventStream[]): number[] {
+  const metrics = isJoint(options.statistic) ? streams : streams.slice(0, 1);
+  return metrics.flatMap((stream) => trueAnswer(options, stream));
 }
 
 function summarize(

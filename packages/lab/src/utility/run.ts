@@ -1,5 +1,5 @@
 import type { Randomness } from "@lethe/core/randomness";
-import type { Recorder, StatisticSpec } from "@lethe/core/statistic";
+import type { EventStream, Recorder, StatisticSpec } from "@lethe/core/statistic";
 import type { TwoServerSpec } from "@lethe/core/two-server";
 import { bytesFrom } from "../randomness/bytes-from.ts";
 import { oneServer, type SimulatedServers, twoServers } from "../simulate/servers.ts";
@@ -97,6 +97,9 @@ function countOf(device: number, metric: number): number {
 
 /** The true figures of a window: a count for each metric or bucket, or a mean. */
 function truthOf(spec: StatisticSpec | TwoServerSpec, devices: number, metrics: number): number[] {
-  const counts = (metric: number): number[] => Array.from({ length: devices }, (_, device) => countOf(device, metric));
-  return Array.from({ length: metrics }, (_, metric) => trueFigures(spec, counts(metric))).flat();
+  const streams = (metric: number): EventStream[] =>
+    Array.from({ length: devices }, (_, device) =>
+      Array.from({ length: countOf(device, metric) }, () => ({ tick: 0, event: `${metric}` })),
+    );
+  return Array.from({ length: metrics }, (_, metric) => trueFigures(spec, streams(metric))).flat();
 }

@@ -39,11 +39,49 @@ const TWO = { ...COMMON, mode: "two-server" } as const;
 
 const HISTOGRAM = { name: "saves", statistic: "histogram", edges: [0, 1, 5], localEpsilon: 1 } as const;
 const MEAN = { name: "tabs", statistic: "mean", limit: 5, sigma: 3 } as const;
+const TABLE = {
+  states: ["idle", "tried"],
+  start: "idle",
+  transitions: { idle: { "trial.started": ["tried", "idle", "tried"] }, tried: { paid: "idle" } },
+  periodTicks: 1,
+} as const;
+const AUTOMATA: readonly Metric[] = [
+  { name: "checkout", statistic: "funnel", steps: ["cart.opened", "paid"], localEpsilon: 1 },
+  { name: "format", statistic: "choice", options: ["pdf", "png"], keep: "last", localEpsilon: 1, mechanism: "kary" },
+  { name: "days", statistic: "active-periods", event: "paid", periodTicks: 1, edges: [0, 1, 3], localEpsilon: 1 },
+  { name: "weeks", statistic: "retention", event: "paid", periods: 3, localEpsilon: 1 },
+  {
+    name: "both",
+    statistic: "joint",
+    of: [
+      { statistic: "occurrence", event: "paid" },
+      { statistic: "histogram", event: "saves", edges: [0, 1] },
+    ],
+    localEpsilon: 1,
+  },
+  {
+    name: "trial",
+    statistic: "automaton",
+    ...TABLE,
+    outputs: { idle: "none", tried: "a trial" },
+    ends: { tried: "idle" },
+    localEpsilon: 1,
+  },
+  {
+    name: "trials",
+    statistic: "automaton",
+    ...TABLE,
+    outputs: { idle: -1, tried: 4 },
+    ends: [{ tried: "idle" }, {}, { idle: "tried" }],
+    sigma: 2,
+  },
+];
 /** One of every form that a metric can have. */
 const TOLD: readonly Metric[] = [
   { name: "crashed", statistic: "occurrence", localEpsilon: 1 },
-  { ...HISTOGRAM, mechanism: "unary", quantiles: [0.25, 0.5] },
+  { ...HISTOGRAM, mechanism: "unary", quantiles: [0.25, 0.5], event: "saved" },
   MEAN,
+  ...AUTOMATA,
 ];
 const TOLD_TO_TWO = TOLD.filter(({ statistic }) => entryOf(statistic).run.twoServers);
 const COUNTED: readonly Metric[] = [
@@ -89,6 +127,7 @@ const OUTCOME = {
   refused: { "rate-limited": 2 },
 };
 const FIGURE = { estimate: -1.5, standardError: 2, interval: [-5.4, 2.4], consistent: 0 } as const;
+const BUCKETS = [{ bucket: "paid × pdf", ...FIGURE }];
 const GUARANTEE = { mechanism: "kary", localEpsilon: 1, epsilon: 0.2, delta: 1e-6, bound: "upper" } as const;
 const RELEASE: Release = {
   status: "released",
@@ -104,6 +143,13 @@ const RELEASE: Release = {
       quantiles: [{ q: 0.5, bucket: "0", low: "0", high: "1+" }],
     },
     { name: "tabs", statistic: "mean", ...GUARANTEE, ...FIGURE },
+    { name: "checkout", statistic: "funnel", ...GUARANTEE, buckets: BUCKETS, reached: BUCKETS },
+    { name: "format", statistic: "choice", ...GUARANTEE, buckets: BUCKETS },
+    { name: "days", statistic: "active-periods", ...GUARANTEE, buckets: BUCKETS },
+    { name: "weeks", statistic: "retention", ...GUARANTEE, buckets: BUCKETS, curve: [{ period: 1, ...FIGURE }] },
+    { name: "both", statistic: "joint", ...GUARANTEE, buckets: BUCKETS, margins: BUCKETS },
+    { name: "trial", statistic: "automaton", ...GUARANTEE, buckets: BUCKETS },
+    { name: "trials", statistic: "automaton", ...GUARANTEE, ...FIGURE },
   ],
   privacy: {
     local: { epsilon: 3, delta: 1e-6 },
@@ -173,7 +219,8 @@ function changesOf(value: unknown): unknown[] {
   if (typeof value !== "object" || value === null) return [{}, "", -1, 0.5, true];
   const fields = Object.entries(value);
   return [
-    { ...value, nonsense: "x" },
+    // Null, because where names are free, as those of states are, a text may be right.
+    { ...value, nonsense: null },
     ...fields.map(([left]) => Object.fromEntries(fields.filter(([field]) => field !== left))),
     ...fields.flatMap(([field, inner]) => changesOf(inner).map((changed) => ({ ...value, [field]: changed }))),
   ];
@@ -222,10 +269,14 @@ describe.each(Object.entries(TASKS))("a task %s", (_name, task) => {
 
 it("the examples have every statistic in every form", () => {
   expect(Object.keys(STATISTIC_TABLE)).toEqual(STATISTICS);
-  const forms = STATISTICS.flatMap((name) => entryOf(name).task.forms.map(({ noise }) => `${name} ${noise}`));
-  const shown = [...TOLD, ...COUNTED].map(({ statistic, noise }) => `${statistic} ${noise}`);
-  expect(shown.toSorted()).toEqual(forms.toSorted());
-  expect(RELEASE.metrics.map(({ statistic }) => statistic)).toEqual(STATISTICS);
+  const forms = STATISTICS.flatMap((name) => entryOf(name).task.forms);
+  const shown = [...TOLD, ...COUNTED].map((metric) => {
+    const own = entryOf(metric.statistic).task.forms;
+    return own.find(({ isFor }) => isFor?.({ ...metric })) ?? own[0];
+  });
+  expect(new Set(shown)).toEqual(new Set(forms));
+  expect(shown).toHaveLength(forms.length);
+  expect([...new Set(RELEASE.metrics.map(({ statistic }) => statistic))]).toEqual(STATISTICS);
 });
 
 describe.each(Object.entries(RELEASES))("what became of a window: %s", (_name, release) => {

@@ -1,5 +1,5 @@
-import type { Randomness } from "../../randomness/index.ts";
-import { applyResponses, type PaperAlgorithm } from "../paper/ciphertext-vector.ts";
+import { counter } from "../automaton/counter.ts";
+import { type Move, requireFewSlots, type Slots } from "../automaton/slots.ts";
 import { bucketOf } from "./histogram.ts";
 
 /**
@@ -11,39 +11,38 @@ import { bucketOf } from "./histogram.ts";
  * Buckets of the same width share a line: that of the lower bucket is the tail of that of the higher one. So the device
  * keeps one line for every width, and one for the last bucket.
  *
- * The report has one bit for every bucket, to which `draw` applies its responses. Without them exactly one bit is 1:
- * what the servers can open is the bucket, and nothing else. The other bits of the lines, which would show the count,
- * stay on the device.
+ * The report has one bit for every bucket, `fronts`, to which a mechanism applies its responses. Without them exactly
+ * one bit is 1: what the servers can open is the bucket, and nothing else. The other bits of the lines, which would show
+ * the count, stay on the device.
  *
  * Sharing a line is safe, because each bucket reads another place of it: every bit of the state is a separate sharing,
  * made once and only moved afterwards. Copying a bit would not be safe. If two bits of a report were copies of one
  * sharing, each server alone would see two equal shares, which proves that both answers are kept and 0. And a sharing
  * may be queried only once.
  */
-export function bucketLines<C>(
-  edges: readonly number[],
-  draw: (random: Randomness) => readonly (0 | 1 | "keep")[],
-): PaperAlgorithm<C> {
+export function bucketLines(event: string, edges: readonly number[]): Slots & { readonly fronts: Move } {
   const { lines, places } = layOut(edges);
+  const { events, periods, periodTicks } = counter(event, edges.at(-1) as number);
+  const range = (first: number, end: number): number[] => Array.from({ length: end - first }, (_, i) => first + i);
+  const bits = lines.reduce((total, { length }) => total + length, 0);
+  requireFewSlots(bits);
+  const unmoved = range(0, bits).map((place) => [place]);
   return {
-    saturation: edges.at(-1) as number,
-    metrics: 1,
-    stateLength: lines.reduce((total, { length }) => total + length, 0),
-    reportLength: edges.length,
-    keys: 1,
-    initialize: ({ encrypt }) =>
-      lines.flatMap(({ bucket, first, length }) =>
-        Array.from({ length }, (_, k) => encrypt(Number(bucketOf(edges, k) === bucket), first + k)),
+    events,
+    periods,
+    periodTicks,
+    initial: lines.flatMap(({ bucket, length }) =>
+      range(0, length).map((k): 0 | 1 => (bucketOf(edges, k) === bucket ? 1 : 0)),
+    ),
+    onEvent: () =>
+      lines.flatMap(
+        ({ bucket, first, length }): Move => [
+          ...range(first + 1, first + length).map((place) => [place]),
+          bucket === edges.length - 1 ? 1 : 0,
+        ],
       ),
-    update: (state, _metric, { encrypt }) =>
-      lines.flatMap(({ bucket, first, length }) => [
-        ...state.slice(first + 1, first + length),
-        encrypt(Number(bucket === edges.length - 1), first + length - 1),
-      ]),
-    sendToServer: (state, encryptor, random) => {
-      const fronts = places.map((place) => state[place] as C);
-      return applyResponses(fronts, draw(random), encryptor);
-    },
+    onEnd: () => unmoved,
+    fronts: places.map((place) => [place]),
   };
 }
 

@@ -1,5 +1,6 @@
 import { CATEGORIES } from "../../privacy/index.ts";
 import type { StatisticEntry } from "../entry.ts";
+import { countOf } from "../stream.ts";
 import { writesIn } from "../writes.ts";
 import { elgamalHistogram } from "./elgamal.ts";
 import { histogramInTasks } from "./fields.ts";
@@ -9,7 +10,7 @@ import { rotationHistogram } from "./rotation.ts";
 import { twoServerHistogram } from "./two-server.ts";
 
 /**
- * How many devices had how many events? Start reading at `histogram.ts`. `paper.ts` is the paper's algorithm, which
+ * How many devices had how many events? Start reading at `histogram.ts`. `automaton.ts` is the paper's algorithm, which
  * `elgamal.ts` runs, `rotation.ts` that on lattices, `two-server.ts` that on shared bits, whose moves are in
  * `bucket-lines.ts`.
  */
@@ -34,10 +35,11 @@ export const histogram: StatisticEntry<"histogram"> = {
   },
   plan: histogramPlanning,
   answers: {
-    output: "categories",
+    outputs: ["categories"],
+    output: () => "categories",
     labels: ({ edges = [] }) => edges.map((_, bucket) => bucketName(edges, bucket)),
-    answer: ({ edges = [] }, events) => {
-      const own = bucketOf(edges, events);
+    answer: ({ event, edges = [] }, stream) => {
+      const own = bucketOf(edges, countOf(stream, event));
       return edges.map((_, bucket) => Number(bucket === own));
     },
     quantiles: QUANTILES,

@@ -1,7 +1,7 @@
 import { createDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { described, type Field, type Fields, list, number, oneOf, optional, stricter } from "../../schema/index.ts";
 import type { TaskPart } from "../entry.ts";
-import { eventsPerTick, named } from "../metric-fields.ts";
+import { edges, event, eventOf, eventsPerTick, hasNoise, named } from "../metric-fields.ts";
 import { roomOf } from "../room.ts";
 import {
   type CountedHistogramMetric,
@@ -11,12 +11,6 @@ import {
   QUANTILES,
   requireHistogramEpsilon,
 } from "./histogram.ts";
-
-/** Which numbers are edges `checkHistogram` says. */
-const edges: Field<readonly number[]> = stricter(list("numbers", number, 0, Number.POSITIVE_INFINITY), {
-  minItems: 2,
-  items: { type: "integer", minimum: 0 },
-});
 
 const MOST_QUANTILES = 99;
 
@@ -32,6 +26,7 @@ const quantiles = described(
 
 const HISTOGRAM: Fields<Omit<HistogramMetric, "noise">> = {
   ...named,
+  event,
   statistic: oneOf("histogram"),
   edges,
   localEpsilon: number,
@@ -42,6 +37,7 @@ const HISTOGRAM: Fields<Omit<HistogramMetric, "noise">> = {
 
 const COUNTED: Fields<CountedHistogramMetric> = {
   ...named,
+  event,
   statistic: oneOf("histogram"),
   noise: oneOf("servers"),
   edges,
@@ -60,7 +56,7 @@ function checkQuantiles(asked: readonly number[] = QUANTILES): void {
 export const histogramInTasks: TaskPart<"histogram"> = {
   forms: [
     { what: "a histogram metric", fields: HISTOGRAM },
-    { what: "a metric with noise of the servers", noise: "servers", fields: COUNTED },
+    { what: "a metric with noise of the servers", isFor: hasNoise, fields: COUNTED },
   ],
   check: (metric, { ticks, isLimited }) => {
     const { edges: begins, eventsPerTick: most } = metric;
@@ -70,6 +66,7 @@ export const histogramInTasks: TaskPart<"histogram"> = {
     if (metric.noise) createDiscreteGaussian(metric.sigma);
     else requireHistogramEpsilon(metric.localEpsilon, metric.mechanism);
   },
+  events: eventOf,
   questionOf: (metric, delta) => {
     const { edges: begins } = metric;
     if (metric.noise) return { goal: { sigma: metric.sigma, delta }, edges: begins };

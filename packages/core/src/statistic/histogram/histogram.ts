@@ -1,7 +1,9 @@
 import {
+  type CategoryResponse,
   type CoinsOf,
   coinTails,
   type Estimate,
+  estimateCombination,
   estimateFromKary,
   estimateFromResponses,
   estimateFromUnary,
@@ -89,7 +91,7 @@ export interface HistogramTypes extends Types {
   readonly schemes: "lattice" | "elgamal";
   readonly oneServer: Named & HistogramSpec;
   readonly twoServers: (Named & HistogramSpec & { readonly noise: "device" }) | (Named & CountedHistogramSpec);
-  readonly shape: { readonly edges?: readonly number[] };
+  readonly shape: { readonly event?: string | undefined; readonly edges?: readonly number[] };
   readonly output: "categories";
 }
 
@@ -102,6 +104,11 @@ export type HistogramMechanism =
 /** Refuses edges and room that cannot be, with a `RangeError`. */
 export function checkHistogram({ edges, ...spec }: CountSpec & Pick<HistogramSpec, "edges">): void {
   checkCounts(spec);
+  checkEdges(edges);
+}
+
+/** Refuses edges that cannot be, with a `RangeError`. */
+export function checkEdges(edges: readonly number[]): void {
   const increasing = edges.every((edge, i) => Number.isInteger(edge) && (i === 0 || edge > (edges[i - 1] as number)));
   if (edges.length < 2 || edges[0] !== 0 || !increasing) {
     throw new RangeError(
@@ -140,8 +147,10 @@ export function bestMechanism(buckets: number, localEpsilon: number): HistogramM
  * The one named, or the best. The paper's own, randomized response on every bucket, spends ε on the two buckets in
  * which neighbours differ, so each gets ε/2 (docs/errata.md, 1).
  */
-export function histogramMechanism({ edges, localEpsilon, mechanism }: HistogramSpec): HistogramMechanism {
-  const buckets = edges.length;
+export function categoryMechanism(
+  buckets: number,
+  { localEpsilon, mechanism }: Pick<HistogramSpec, "localEpsilon" | "mechanism">,
+): HistogramMechanism {
   const name = mechanism ?? bestMechanism(buckets, localEpsilon);
   if (name === "kary") return { name, ...createKaryResponse(localEpsilon, buckets) };
   if (name === "unary") return { name, ...createUnaryEncoding(localEpsilon, buckets) };
@@ -150,12 +159,27 @@ export function histogramMechanism({ edges, localEpsilon, mechanism }: Histogram
   return { name, buckets, ...response, localEpsilon: CHANGED_BUCKETS * response.localEpsilon };
 }
 
+/** `categoryMechanism` for the buckets of a histogram. */
+export function histogramMechanism(spec: HistogramSpec): HistogramMechanism {
+  return categoryMechanism(spec.edges.length, spec);
+}
+
 function estimateHistogram(mechanism: HistogramMechanism, sums: readonly number[], devices: number): Estimate[] {
   return sums.map((told) => {
     if (mechanism.name === "kary") return estimateFromKary(mechanism, told, devices);
     if (mechanism.name === "unary") return estimateFromUnary(mechanism, told, devices);
     return estimateFromResponses(mechanism, told, devices);
   });
+}
+
+/** How often a device names its own bucket and another one. */
+function responseOf(mechanism: HistogramMechanism): CategoryResponse {
+  if (mechanism.name === "kary") {
+    const decoy = (1 - mechanism.keep) / mechanism.buckets;
+    return { ifOwn: mechanism.keep + decoy, ifOther: decoy, namesOne: true };
+  }
+  if (mechanism.name === "unary") return { ifOwn: 0.5, ifOther: mechanism.noise, namesOne: false };
+  return { ifOwn: 1 - mechanism.flip, ifOther: mechanism.flip, namesOne: false };
 }
 
 function histogramQuantiles(
@@ -180,6 +204,7 @@ export function histogramEstimates(mechanism: HistogramMechanism): ServerEstimat
     localEpsilon: () => mechanism.localEpsilon,
     mechanism: mechanism.name,
     estimate: (sums, devices) => estimateHistogram(mechanism, sums, devices),
+    combine: (sums, devices, weights) => estimateCombination(responseOf(mechanism), sums, devices, weights),
     consistent: projectToHistogram,
     quantiles: (sums, devices, asked) => histogramQuantiles(mechanism, sums, devices, asked),
   };

@@ -9,7 +9,7 @@ import type { Statistic } from "../entry.ts";
 import { canaryLength, createCanary } from "../lattice/canary.ts";
 import { type LatticePlan, latticeDevice, latticeServer } from "../lattice/lattice-machine.ts";
 import { addMasked, requireSlots } from "../lattice/rotation-slots.ts";
-import { lowerable, roomOf } from "../room.ts";
+import { eventOf, lowerable, roomOf } from "../room.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import { writesAllowed } from "../writes.ts";
 import { isHistogramAnswer, respondHistogram } from "./answer.ts";
@@ -66,7 +66,7 @@ export function planRotationHistogram(spec: HistogramSpec): RotationHistogramPla
     gainsOf,
   );
   const mechanism = histogramMechanism(spec);
-  return { ...room, metrics: 1, ciphertexts: 1, choice, canary, edges, mechanism, capacity, positions };
+  return { ...room, events: [eventOf(spec)], ciphertexts: 1, choice, canary, edges, mechanism, capacity, positions };
 }
 
 /** P of the comment above, modulo X^N + 1. */

@@ -1,8 +1,9 @@
 import { estimateQuantiles, gaussianTails, projectToHistogram } from "../../estimate/index.ts";
 import { CATEGORIES, serverNoise } from "../../privacy/accounting/server-noise.ts";
-import type { Randomness } from "../../randomness/index.ts";
-import { createSharedBits } from "../../sharing/shared-bit.ts";
-import { paperDevice } from "../paper/ciphertext-vector.ts";
+import { createSharedBits, type SharedBit } from "../../sharing/shared-bit.ts";
+import { encryptedAutomata } from "../automaton/machine.ts";
+import { answeredBits, trueBits } from "../automaton/sealing.ts";
+import { eventOf } from "../room.ts";
 import { SERVERS, serverNoised } from "../server-noise.ts";
 import type { StatisticTypes } from "../table.ts";
 import type { DeviceInContext, TwoServerParts } from "../two-server.ts";
@@ -16,9 +17,11 @@ type Histogram = StatisticTypes["histogram"]["twoServers"];
 export function twoServerHistogramDevice(spec: Histogram): DeviceInContext {
   checkHistogram(spec);
   const mechanism = spec.noise === "servers" ? undefined : histogramMechanism(spec);
-  const draw = (random: Randomness): (0 | 1 | "keep")[] =>
-    mechanism ? drawHistogramResponses(mechanism, random) : spec.edges.map(() => "keep");
-  return (ctx) => paperDevice(createSharedBits(ctx), spec, bucketLines(spec.edges, draw));
+  const { fronts, ...slots } = bucketLines(eventOf(spec), spec.edges);
+  const sealing = mechanism
+    ? answeredBits<SharedBit>(fronts, (random) => drawHistogramResponses(mechanism, random))
+    : trueBits<SharedBit>(fronts);
+  return (ctx) => encryptedAutomata(createSharedBits(ctx), spec, [{ slots, sealing }], 1);
 }
 
 /** The buckets' bits are the answers. Exactly one is 1, unless the devices answer bucket by bucket. */

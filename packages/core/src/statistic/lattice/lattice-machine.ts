@@ -24,7 +24,8 @@ import { type Canary, showsCanary } from "./canary.ts";
 export interface LatticePlan extends WritesSpec {
   readonly eventsPerTick: number;
   readonly roomPerTick?: boolean;
-  readonly metrics: number;
+  /** The event of every metric. */
+  readonly events: readonly string[];
   readonly ciphertexts: number;
   readonly choice: LatticeChoice;
   readonly canary: Canary;
@@ -92,7 +93,7 @@ export function latticeDevice(plan: LatticePlan, steps: LatticeSteps): DeviceSid
   }
 
   const bytes = { report: reportBytes(plan), publicKey: plan.ciphertexts * scheme.publicKeyBytes };
-  return deviceSide({ ...bytes, ciphertexts: ciphertextBytes }, machine);
+  return deviceSide({ ...bytes, ciphertexts: ciphertextBytes }, plan.events, machine);
 }
 
 /** The part of the server's half that is the same for all lattice statistics. */

@@ -2,8 +2,8 @@ import { createElGamalCounter, type ElGamalCounter, elgamalIntegers } from "../.
 import type { RistrettoGroup } from "../../encryption/elgamal/group.ts";
 import type { Statistic } from "../entry.ts";
 import type { DeviceSide } from "../statistic.ts";
+import { meanDevice, meanServer } from "./automaton.ts";
 import { checkMean, type MeanSpec, meanNoise } from "./mean.ts";
-import { paperMeanDevice, paperMeanServer } from "./paper.ts";
 
 /** ElGamal with the range in which an honest answer lies. */
 export function elgamalForMean(spec: MeanSpec, group?: RistrettoGroup): ElGamalCounter {
@@ -14,10 +14,10 @@ export function elgamalForMean(spec: MeanSpec, group?: RistrettoGroup): ElGamalC
 
 /** The device's half on ElGamal. */
 export function elgamalMeanDevice(spec: MeanSpec): DeviceSide {
-  return paperMeanDevice(elgamalIntegers, spec);
+  return meanDevice(elgamalIntegers, spec);
 }
 
 /** Both halves on ElGamal; the server's runs on `group`. */
 export function elgamalMean(spec: MeanSpec, group?: RistrettoGroup): Statistic {
-  return { device: elgamalMeanDevice(spec), server: paperMeanServer(elgamalForMean(spec, group), spec) };
+  return { device: elgamalMeanDevice(spec), server: meanServer(elgamalForMean(spec, group), spec) };
 }

@@ -1,6 +1,7 @@
 import { sigmaFor, sumUpTo } from "../../privacy/index.ts";
 import type { StatisticEntry } from "../entry.ts";
 import { MEAN_DELTA } from "../statistic.ts";
+import { countOf } from "../stream.ts";
 import { writesIn } from "../writes.ts";
 import { elgamalMean } from "./elgamal.ts";
 import { meanInTasks } from "./fields.ts";
@@ -9,7 +10,7 @@ import { rotationMean } from "./rotation.ts";
 import { twoServerMean } from "./two-server.ts";
 
 /**
- * The average over all devices of the number of events, cut at a limit. Start reading at `mean.ts`. `paper.ts` is the
+ * The average over all devices of the number of events, cut at a limit. Start reading at `mean.ts`. `automaton.ts` is the
  * paper's algorithm, which `elgamal.ts` runs, `rotation.ts` that on lattices, `two-server.ts` that on shared bits.
  */
 export const mean: StatisticEntry<"mean"> = {
@@ -34,9 +35,10 @@ export const mean: StatisticEntry<"mean"> = {
   },
   plan: meanPlanning,
   answers: {
-    output: "average",
+    outputs: ["average"],
+    output: () => "average",
     labels: () => [],
-    answer: ({ limit = 0 }, events) => [Math.min(events, limit)],
+    answer: ({ event, limit = 0 }, stream) => [Math.min(countOf(stream, event), limit)],
   },
   words: {
     unit: "",

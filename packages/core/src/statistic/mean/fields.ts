@@ -1,11 +1,12 @@
 import { type Fields, number, oneOf, stricter } from "../../schema/index.ts";
 import type { TaskPart } from "../entry.ts";
-import { eventsPerTick, named } from "../metric-fields.ts";
+import { event, eventOf, eventsPerTick, named } from "../metric-fields.ts";
 import { roomOf } from "../room.ts";
 import { checkMean, type MeanMetric } from "./mean.ts";
 
 const MEAN: Fields<Omit<MeanMetric, "noise">> = {
   ...named,
+  event,
   statistic: oneOf("mean"),
   limit: stricter(number, { type: "integer", minimum: 1 }),
   sigma: number,
@@ -19,5 +20,6 @@ export const meanInTasks: TaskPart<"mean"> = {
     if (isLimited) roomOf({ eventsPerTick: most, ticks });
     checkMean({ limit, sigma, eventsPerTick: most, ticks });
   },
+  events: eventOf,
   questionOf: ({ sigma, limit }, delta) => ({ goal: { sigma, delta }, limit }),
 };

@@ -8,7 +8,7 @@ import type { Statistic } from "../entry.ts";
 import { canaryLength, createCanary } from "../lattice/canary.ts";
 import { type LatticePlan, latticeDevice, latticeServer } from "../lattice/lattice-machine.ts";
 import { addMasked, requireSlots } from "../lattice/rotation-slots.ts";
-import { lowerable, roomOf } from "../room.ts";
+import { eventOf, lowerable, roomOf } from "../room.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
 import { writesAllowed } from "../writes.ts";
 import { checkMean, clampedAnswer, drawOnNoEvent, type MeanSpec, meanEstimates, meanNoise } from "./mean.ts";
@@ -48,7 +48,7 @@ export function planRotationMean(spec: MeanSpec): RotationMeanPlan {
     },
     gainsOf,
   );
-  return { ...room, metrics: 1, ciphertexts: 1, choice, canary, spec, noise };
+  return { ...room, events: [eventOf(spec)], ciphertexts: 1, choice, canary, spec, noise };
 }
 
 function weightPolynomial(limit: number, capacity: number, dimension: number): Int32Array {

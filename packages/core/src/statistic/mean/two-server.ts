@@ -1,6 +1,10 @@
 import { sumUpTo } from "../../privacy/accounting/server-noise.ts";
-import { createSharedBits } from "../../sharing/shared-bit.ts";
-import { type PaperAlgorithm, paperDevice } from "../paper/ciphertext-vector.ts";
+import { createSharedBits, type SharedBit } from "../../sharing/shared-bit.ts";
+import { counter } from "../automaton/counter.ts";
+import { levelSlots } from "../automaton/levels.ts";
+import { encryptedAutomata } from "../automaton/machine.ts";
+import { trueBits } from "../automaton/sealing.ts";
+import { eventOf } from "../room.ts";
 import { serverNoised } from "../server-noise.ts";
 import type { StatisticTypes } from "../table.ts";
 import type { DeviceInContext, TwoServerParts } from "../two-server.ts";
@@ -9,26 +13,14 @@ import { checkMean, consistentMeans } from "./mean.ts";
 type Mean = StatisticTypes["mean"]["twoServers"];
 
 /**
- * The bits "at least j events" for j from 1 to the limit, whose sum is min(count, limit); that each is a bit is all
- * there is to check.
+ * The device's half. It reports the bits "at least j events" for j from 1 to the limit, whose sum is min(count, limit);
+ * that each is a bit is all there is to check.
  */
-function algorithm<C>({ limit }: Mean): PaperAlgorithm<C> {
-  return {
-    saturation: limit,
-    metrics: 1,
-    stateLength: limit,
-    reportLength: limit,
-    keys: 1,
-    initialize: ({ encrypt }) => Array.from({ length: limit }, (_, i) => encrypt(0, i)),
-    update: (atLeast, _metric, { encrypt }) => [encrypt(1, 0), ...atLeast.slice(0, -1)],
-    sendToServer: (atLeast, { rerandomize }) => atLeast.map(rerandomize),
-  };
-}
-
-/** The device's half. */
 export function twoServerMeanDevice(spec: Mean): DeviceInContext {
   checkMean(spec);
-  return (ctx) => paperDevice(createSharedBits(ctx), spec, algorithm(spec));
+  const slots = levelSlots(counter(eventOf(spec), spec.limit));
+  const sealing = trueBits<SharedBit>(slots.initial.map((_, slot) => [slot]));
+  return (ctx) => encryptedAutomata(createSharedBits(ctx), spec, [{ slots, sealing }], 1);
 }
 
 /** Both halves, but for the sizes. */

@@ -2,21 +2,21 @@ import { createElGamalCounter, elgamalIntegers } from "../../encryption/elgamal/
 import type { RistrettoGroup } from "../../encryption/elgamal/group.ts";
 import type { Statistic } from "../entry.ts";
 import type { DeviceSide } from "../statistic.ts";
+import { occurrenceDevice, occurrenceServer } from "./automaton.ts";
 import type { OccurrenceSpec } from "./occurrence.ts";
-import { paperOccurrenceDevice, paperOccurrenceServer } from "./paper.ts";
 
 /** Bits are all that an honest device encrypts. */
 const BITS = { minimum: 0, maximum: 1 } as const;
 
 /** The device's half on ElGamal. */
 export function elgamalOccurrenceDevice(spec: OccurrenceSpec): DeviceSide {
-  return paperOccurrenceDevice(elgamalIntegers, spec);
+  return occurrenceDevice(elgamalIntegers, spec);
 }
 
 /** Both halves on ElGamal; the server's runs on `group`. */
 export function elgamalOccurrence(spec: OccurrenceSpec, group?: RistrettoGroup): Statistic {
   return {
     device: elgamalOccurrenceDevice(spec),
-    server: paperOccurrenceServer(createElGamalCounter(BITS, group), spec),
+    server: occurrenceServer(createElGamalCounter(BITS, group), spec),
   };
 }

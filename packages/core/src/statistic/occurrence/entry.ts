@@ -1,5 +1,6 @@
 import { COUNT } from "../../privacy/index.ts";
 import type { StatisticEntry } from "../entry.ts";
+import { countOf } from "../stream.ts";
 import { writesIn } from "../writes.ts";
 import { elgamalOccurrence } from "./elgamal.ts";
 import { occurrenceInTasks } from "./fields.ts";
@@ -8,7 +9,7 @@ import { occurrencePlanning } from "./plan.ts";
 import { twoServerOccurrence } from "./two-server.ts";
 
 /**
- * On how many devices did it happen at least once? Start reading at `occurrence.ts`. `paper.ts` is the paper's
+ * On how many devices did it happen at least once? Start reading at `occurrence.ts`. `automaton.ts` is the paper's
  * algorithm, which `elgamal.ts` runs, `ledger.ts` that of all metrics in one lattice ciphertext, `two-server.ts` that
  * on shared bits.
  */
@@ -36,9 +37,10 @@ export const occurrence: StatisticEntry<"occurrence"> = {
   },
   plan: occurrencePlanning,
   answers: {
-    output: "count",
+    outputs: ["count"],
+    output: () => "count",
     labels: () => [],
-    answer: (_, events) => [Math.min(events, 1)],
+    answer: ({ event }, stream) => [Math.min(countOf(stream, event), 1)],
   },
   words: {
     unit: "devices",

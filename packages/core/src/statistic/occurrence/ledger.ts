@@ -13,8 +13,8 @@ import type { Statistic } from "../entry.ts";
 import { createCanary } from "../lattice/canary.ts";
 import { deviceSchemeOf, type LatticePlan, latticeDevice, latticeServer } from "../lattice/lattice-machine.ts";
 import type { DeviceSide, ServerSide } from "../statistic.ts";
-import { writesAllowed } from "../writes.ts";
-import { checkOccurrence, type OccurrenceSpec, occurrenceEstimates } from "./occurrence.ts";
+import { writesAllowed, writesIn } from "../writes.ts";
+import { checkOccurrence, type OccurrenceSpec, occurrenceEstimates, occurrenceEvents } from "./occurrence.ts";
 
 /**
  * All occurrence metrics of a task in one ciphertext, at a cost that does not depend on their number. Metrics beyond
@@ -38,8 +38,8 @@ export function planLedger(spec: OccurrenceSpec): LedgerPlan {
   const perCiphertext = Math.ceil(metrics / ciphertexts);
   const choice = chooseWith(spec, bits, canary.slots.length + perCiphertext);
   const eventsPerTick = Number.POSITIVE_INFINITY;
-  const { localEpsilons: _, ...writes } = spec;
-  return { ...writes, eventsPerTick, metrics, ciphertexts, choice, canary, responses, perCiphertext };
+  const events = occurrenceEvents(spec, spec.localEpsilons);
+  return { ...writesIn(spec), eventsPerTick, events, ciphertexts, choice, canary, responses, perCiphertext };
 }
 
 /** The responses of all metrics in slots of the same width. */

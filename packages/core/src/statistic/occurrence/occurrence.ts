@@ -4,14 +4,19 @@ import type { NamedMetric, Types } from "../spec.ts";
 import type { ServerEstimates } from "../statistic.ts";
 import { checkWrites, type WritesSpec } from "../writes.ts";
 
+interface EventsSpec extends WritesSpec {
+  /** The event of every metric; several may have the same. If absent, they are called by their numbers. */
+  readonly events?: readonly string[] | undefined;
+}
+
 /** On how many devices did it happen at least once? (CountNonZero of the paper.) */
-export interface OccurrenceSpec extends WritesSpec {
+export interface OccurrenceSpec extends EventsSpec {
   /** One for every metric. */
   readonly localEpsilons: readonly number[];
 }
 
 /** The same with the servers' noise. */
-interface CountedOccurrenceSpec extends WritesSpec {
+interface CountedOccurrenceSpec extends EventsSpec {
   readonly noise: "servers";
   /** The standard deviation of a server's noise, one for every metric, in devices. */
   readonly sigmas: readonly number[];
@@ -40,8 +45,13 @@ export interface OccurrenceTypes extends Types {
   readonly schemes: "lattice" | "elgamal";
   readonly oneServer: Named & OccurrenceSpec;
   readonly twoServers: (Named & OccurrenceSpec & { readonly noise: "device" }) | (Named & CountedOccurrenceSpec);
-  readonly shape: object;
+  readonly shape: { readonly event?: string | undefined; readonly ticks?: number };
   readonly output: "count";
+}
+
+/** The events of metrics, from a list with an entry for each. */
+export function occurrenceEvents({ events }: EventsSpec, metrics: readonly unknown[]): readonly string[] {
+  return events ?? Object.keys(metrics);
 }
 
 /** Refuses a specification that cannot run, with a `RangeError`. */

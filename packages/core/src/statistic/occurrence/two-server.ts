@@ -1,13 +1,12 @@
 import { COUNT } from "../../privacy/accounting/server-noise.ts";
 import { drawResponse, respond } from "../../privacy/randomized-response.ts";
-import type { Randomness } from "../../randomness/index.ts";
-import { createSharedBits } from "../../sharing/shared-bit.ts";
-import { paperDevice } from "../paper/ciphertext-vector.ts";
+import { createSharedBits, type SharedBit } from "../../sharing/shared-bit.ts";
+import { encryptedAutomata } from "../automaton/machine.ts";
 import { serverNoised } from "../server-noise.ts";
 import type { StatisticTypes } from "../table.ts";
 import type { DeviceInContext, TwoServerParts } from "../two-server.ts";
-import { checkOccurrence, consistentCounts, occurrenceEstimates } from "./occurrence.ts";
-import { occurrenceAlgorithm, responsesOf } from "./paper.ts";
+import { encryptedOccurrence, responsesOf } from "./automaton.ts";
+import { checkOccurrence, consistentCounts, occurrenceEstimates, occurrenceEvents } from "./occurrence.ts";
 
 type Occurrence = StatisticTypes["occurrence"]["twoServers"];
 
@@ -15,9 +14,15 @@ type Occurrence = StatisticTypes["occurrence"]["twoServers"];
 export function twoServerOccurrenceDevice(spec: Occurrence): DeviceInContext {
   const each = metricsOf(spec);
   const responses = spec.noise === "servers" ? [] : responsesOf(spec);
-  const draw = (random: Randomness) =>
-    each.map((i) => (responses[i] === undefined ? "keep" : drawResponse(responses[i], random)));
-  return (ctx) => paperDevice(createSharedBits(ctx), spec, occurrenceAlgorithm(each.length, 1, draw));
+  const events = occurrenceEvents(spec, each);
+  return (ctx) => {
+    const automata = each.map((i) =>
+      encryptedOccurrence<SharedBit>(events[i] as string, (random) =>
+        responses[i] === undefined ? "keep" : drawResponse(responses[i], random),
+      ),
+    );
+    return encryptedAutomata(createSharedBits(ctx), spec, automata, 1);
+  };
 }
 
 function metricsOf(spec: Occurrence): number[] {

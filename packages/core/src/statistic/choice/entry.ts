@@ -1,0 +1,19 @@
+import { oneOf, optional } from "../../schema/index.ts";
+import { namedEntry } from "../automaton/named-entry.ts";
+import type { StatisticEntry } from "../entry.ts";
+import { eventNames } from "../metric-fields.ts";
+import { type ChoiceSettings, choiceAutomaton, choiceLabels, KEEPS } from "./choice.ts";
+
+/** Which option did devices choose, first, last, or the highest? `choice.ts` has the automaton. */
+export const choice: StatisticEntry<"choice"> = namedEntry<"choice", ChoiceSettings>("choice", {
+  what: "a choice metric",
+  fields: { options: eventNames, keep: optional(oneOf(...KEEPS), "first") },
+  automaton: choiceAutomaton,
+  labels: choiceLabels,
+  words: {
+    heading: "option",
+    emptyFigure: "an option that nobody chose",
+    events: "one option of a device counts",
+    title: (name) => `${name}: devices by the option that counts`,
+  },
+});

@@ -1,0 +1,28 @@
+import { namedEntry } from "../automaton/named-entry.ts";
+import { NONE } from "../automaton/parts.ts";
+import type { StatisticEntry } from "../entry.ts";
+import { eventNames } from "../metric-fields.ts";
+import { type FunnelSettings, funnelAutomaton, funnelLabels } from "./funnel.ts";
+
+/** How far did devices get, in this order? `funnel.ts` has the automaton. */
+export const funnel: StatisticEntry<"funnel"> = namedEntry<"funnel", FunnelSettings>("funnel", {
+  what: "a funnel metric",
+  fields: { steps: eventNames },
+  automaton: funnelAutomaton,
+  labels: funnelLabels,
+  summary: ({ steps }) => ({
+    field: "reached",
+    isShare: false,
+    figures: steps.map((label, i) => ({
+      label,
+      categories: Array.from({ length: steps.length - i }, (_, further) => i + 1 + further),
+    })),
+  }),
+  words: {
+    heading: "stopped at",
+    category: (label) => (label === NONE ? "no step" : `stopped at ${label}`),
+    emptyFigure: "an empty step",
+    events: "an event counts if it is the next step",
+    title: (name) => `${name}: devices that reached each step`,
+  },
+});
