@@ -62,10 +62,19 @@ describe("an operator who signs what no service accepts", () => {
     },
   );
 
+  it.each(["lattice", "elgamal"] as const)("does not shrink the noise of a mean by a minimum: %s", async (scheme) => {
+    const mean = { name: "a", scheme, statistic: "mean", limit: 10, sigma: 1000, eventsPerTick: 1, minimum: 9.9999 };
+    const manifest = { ...taskOf(mean), fromWindow: 0, servers: [] };
+    await expect(deviceProtocolOf(manifest, hash, { operatorKey: "" })).rejects.toMatchObject({ code: "bad-task" });
+  });
+
   it("pays for the noise that a device adds, whatever else the metric states", () => {
     const exact = { name: "a", statistic: "mean", limit: 1, sigma: 0.01 };
     expect(isCheap(exact)).toBe(false);
     expect(isCheap({ ...exact, localEpsilon: 1e-6 })).toBe(false);
+    const numbers = { name: "a", statistic: "automaton", states: ["x", "y"], outputs: { x: 0, y: 1 }, sigma: 0.01 };
+    expect(isCheap(numbers)).toBe(false);
+    expect(isCheap({ ...numbers, localEpsilon: 1e-6 })).toBe(false);
     for (const statistic of ["occurrence", "histogram"]) {
       const counted = { name: "a", statistic, edges: [0, 1], noise: "servers", localEpsilon: 1e-6 };
       expect(isCheap({ ...counted, sigma: 0.01 })).toBe(false);
