@@ -37,8 +37,8 @@ export interface UsedLethe<Name extends string = string> {
 const Context = createContext<UsedLethe | undefined>(undefined);
 
 /**
- * Opens Lethe with `options` when it is mounted, and closes it when it is unmounted; other addresses, keys or tasks
- * close one and open another. A `lethe` that is passed is the application's own, and stays open. Options that are wrong
+ * Opens Lethe with `options` when it is mounted, and closes it when it is unmounted; other addresses, keys, tasks,
+ * groups or budgets close one and open another. A `lethe` that is passed is the application's own, and stays open. Options that are wrong
  * are thrown to the next error boundary.
  */
 export function LetheProvider({ options, lethe, children }: LetheProviderProps): ReactElement {
@@ -100,6 +100,6 @@ function useOpened(options: LetheOptions | undefined, setOpened: (lethe: Lethe |
 }
 
 /** What makes it another Lethe; callbacks and the like may differ in every render. */
-function identityOf({ server, task, operatorKey, helperKey, group }: LetheOptions): string {
-  return JSON.stringify([server, task, operatorKey, helperKey, group]);
+function identityOf({ server, task, operatorKey, helperKey, group, budget }: LetheOptions): string {
+  return JSON.stringify([server, task, operatorKey, helperKey, group, budget?.epsilon, budget?.days]);
 }

@@ -57,9 +57,12 @@ describe("the figures of a release with groups", () => {
     if (ofStable[0]?.statistic !== "occurrence" || ofBeta[0]?.statistic !== "occurrence") throw new TypeError("none");
     const share = [ofBeta[0].estimate / 100, ofStable[0].estimate / 400] as const;
     expect(crashed.estimate).toBeCloseTo(share[0] - share[1], 12);
+    /** Of a value that has this mean in [0, most], over n devices, as if there were one more at either end. */
+    const drawn = (mean: number, n: number, most = 1): number =>
+      ((n * mean + most) * (n * (most - mean) + most)) / (n ** 2 * (n + 2));
     const variance = [
-      (ofBeta[0].standardError / 100) ** 2 + (share[0] * (1 - share[0])) / 100,
-      (ofStable[0].standardError / 400) ** 2 + (share[1] * (1 - share[1])) / 400,
+      (ofBeta[0].standardError / 100) ** 2 + drawn(share[0], 100),
+      (ofStable[0].standardError / 400) ** 2 + drawn(share[1], 400),
     ] as const;
     expect(crashed.standardError).toBeCloseTo(Math.sqrt(variance[0] + variance[1]), 12);
     expect(saves.buckets.map(({ bucket }) => bucket)).toEqual(["0", "1–4", "5+"]);
@@ -67,7 +70,8 @@ describe("the figures of a release with groups", () => {
     expect(tabs.estimate).toBeCloseTo(500 / 100 - 1200 / 400, 12);
     // Values from 0 to 10, of mean 5 and 3.
     const noise = 20 ** 2;
-    expect(tabs.standardError).toBeCloseTo(Math.sqrt((noise + 25) / 100 + (noise + 21) / 400), 6);
+    const drawnTabs = drawn(5, 100, 10) + drawn(3, 400, 10);
+    expect(tabs.standardError).toBeCloseTo(Math.sqrt(noise / 100 + noise / 400 + drawnTabs), 6);
   });
 
   it("have all pairs of three groups, the later one minus the earlier one", () => {

@@ -10,9 +10,26 @@ export function answerCostOf(metrics: readonly Metric[]): Cost {
   return sumOfCosts(metrics.map(costOf));
 }
 
-/** Of each σ the unit is what one device can change a figure by; a device changes two counts of a histogram. */
+/**
+ * Of each σ the unit is what one device can change a figure by; a device changes two counts of a histogram. An operator
+ * may have signed what no service accepts: a metric that states both noises, or the servers' without a σ, pays for both,
+ * because what the device adds may be either.
+ */
 function costOf(metric: Metric): Cost {
-  if ("localEpsilon" in metric) return pureCost(metric.localEpsilon);
+  const { statistic, localEpsilon, noise, sigma } = metric as Stated;
   const figures: Partial<Record<string, number>> = { occurrence: 1, histogram: 2, mean: 1, automaton: 1 };
-  return gaussianCost(metric.sigma, figures[metric.statistic] ?? Number.POSITIVE_INFINITY);
+  const isTold = localEpsilon !== undefined;
+  const isGaussian = !isTold || noise !== undefined || sigma !== undefined;
+  return sumOfCosts([
+    ...(isTold ? [pureCost(localEpsilon)] : []),
+    ...(isGaussian ? [gaussianCost(sigma ?? Number.NaN, figures[statistic] ?? Number.POSITIVE_INFINITY)] : []),
+  ]);
+}
+
+/** What any metric may state about noise. */
+interface Stated {
+  readonly statistic: string;
+  readonly localEpsilon?: number;
+  readonly noise?: unknown;
+  readonly sigma?: number;
 }

@@ -10,15 +10,20 @@ import type { DeviceWindow } from "../writer/window.ts";
 import { decodeLedger, EMPTY, encodeLedger, isPaid, pay } from "./ledger.ts";
 import { originBudget } from "./origin.ts";
 
+const DAY_MS = 86_400_000;
+
 /**
  * Resolves when the report of a window is paid for, and the disk has that; each report is paid for once. Rejects with
- * `budget-spent` if the report costs more than is left, which no later time would change. What it decides and stores
- * depends on times and tasks only.
+ * `budget-spent` if the report costs more than is left, which no later time would change. The period of a budget is at
+ * least as long as the window. What it decides and stores depends on times and tasks only.
  */
 export async function charge(state: WriterState, window: DeviceWindow): Promise<void> {
   const { store, clock, signal } = state;
   const { manifest } = window.known;
   const budgets = [state.budget, manifest.budget].filter((budget) => budget !== undefined);
+  // An event is in all windows that run when it happens: long ones must not spend a budget each, one period apart.
+  const long = (window.ends - window.begins) / DAY_MS;
+  const periods = budgets.map(({ epsilon, days }) => ({ epsilon, days: Math.max(days, long) }));
   const { publicKeys: receipt, device } = window.stored(0);
   const answer = {
     receipt: encodeBase64url(receipt.length > 0 ? receipt : device),
@@ -30,7 +35,7 @@ export async function charge(state: WriterState, window: DeviceWindow): Promise<
   await update((stored) => {
     const ledger = stored ? decodeLedger(stored, Math.max(answer.ends, clock() / 1000)) : EMPTY;
     if (isPaid(ledger, answer)) return undefined;
-    const next = pay(ledger, answer, budgets);
+    const next = pay(ledger, answer, periods);
     isSpent = !next;
     // Also if it was damaged: the time without answers begins now.
     return encodeLedger(next ?? ledger);

@@ -157,3 +157,11 @@ it("a budget with anything but numbers above 0 pays for nothing", () => {
     expect(pay(EMPTY, answerAt(100, 0.1), [{ epsilon: wrong, days: 30 }])).toBeUndefined();
   }
 });
+
+it("a period that is too short for doubles still holds its own answer", () => {
+  for (const days of [1e-9, 1e-13, 1e-300, Number.MIN_VALUE]) {
+    const budgets = [{ epsilon: 1, days }];
+    expect(pay(EMPTY, answerAt(20_000, 1.5), budgets)).toBeUndefined();
+    expect(paidOf([answerAt(20_000, 1), answerAt(20_000, 1, "again")], budgets)).toHaveLength(1);
+  }
+});

@@ -46,11 +46,12 @@ export function pay(ledger: Ledger, { receipt, ends, cost }: Answer, budgets: re
   const isAffordable = budgets.every(({ epsilon }, i) => {
     const period = periods[i] as number;
     // Written so that NaN is refused.
-    if (!(period > 0 && ends - period >= ledger.forgotten)) return false;
+    if (!(period > 0 && ends - ledger.forgotten >= period)) return false;
+    // Differences of whole seconds are exact: an answer is in its own period, however short that is.
     // Every period with the new answer in it costs no more than one that begins with an answer.
-    const begins = paid.map(([, first]) => first).filter((first) => first <= ends && ends < first + period);
+    const begins = paid.map(([, first]) => first).filter((first) => first <= ends && ends - first < period);
     return begins.every((first) => {
-      const within = paid.filter(([, time]) => time >= first && time < first + period);
+      const within = paid.filter(([, time]) => time >= first && time - first < period);
       return isWithinBudget(epsilon, sumOfCosts(within.map(([, , ...each]) => each)));
     });
   });
@@ -63,7 +64,7 @@ export function pay(ledger: Ledger, { receipt, ends, cost }: Answer, budgets: re
 function forget({ forgotten, keeps, paid }: Ledger): Ledger {
   const sorted = paid.toSorted(([, a], [, b]) => a - b);
   const newest = sorted.at(-1)?.[1] ?? 0;
-  const kept = sorted.filter(([, ends]) => ends > newest - keeps).slice(-MOST_PAID);
+  const kept = sorted.filter(([, ends]) => newest - ends < keeps).slice(-MOST_PAID);
   const last = sorted[sorted.length - kept.length - 1];
   return { forgotten: Math.max(forgotten, last?.[1] ?? Number.NEGATIVE_INFINITY), keeps, paid: kept };
 }

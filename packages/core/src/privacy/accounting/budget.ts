@@ -33,7 +33,8 @@ export const MOST_BUDGET_DAYS = 3660;
 /** A hair, for rounding in doubles. */
 const HAIR = 1e-12;
 
-const units = (cost: number): number => (cost * UNIT <= MOST_COST ? Math.ceil(cost * UNIT) : MOST_COST);
+/** What is below 0 or no number costs most: nothing is ever earned. */
+const units = (cost: number): number => (cost >= 0 && cost * UNIT <= MOST_COST ? Math.ceil(cost * UNIT) : MOST_COST);
 
 /** Of an ε-differentially private answer: it has ρ = ε·tanh(ε/2), which is at most ε²/2. */
 export function pureCost(epsilon: number): Cost {

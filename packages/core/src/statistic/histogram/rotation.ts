@@ -119,8 +119,8 @@ export function rotationHistogramDevice(plan: RotationHistogramPlan): DeviceSide
 
 /** What is added to the buckets, by slot: nothing (K-ary response is done already), or a Bernoulli bit for each. */
 function sealingNoise({ mechanism, positions }: RotationHistogramPlan, random: Randomness): Map<number, number> {
-  const probability =
-    mechanism.name === "unary" ? mechanism.noise : mechanism.name === "per-bucket" ? mechanism.flip : 0;
+  // As on ElGamal, a name that an operator has made up is answered per bucket: only K-ary response adds nothing here.
+  const probability = mechanism.name === "kary" ? 0 : mechanism.name === "unary" ? mechanism.noise : mechanism.flip;
   return new Map(positions.map((slot) => [slot, drawOutcome(random, probability) === 0 ? 1 : 0]));
 }
 

@@ -67,6 +67,8 @@ export function checkMean({ limit, sigma, ...spec }: MeanSpec): void {
   checkCounts(spec);
   requireWhole("limit", limit, 1, MOST_TICKS);
   requireSigma({ limit, sigma });
+  // An operator may have signed one: it would shrink the noise, and nobody would pay for that.
+  if ("minimum" in spec) throw new RangeError("minimum is not for means: counts begin at 0");
 }
 
 /** Refuses noise that cannot be drawn, with a `RangeError`. */
