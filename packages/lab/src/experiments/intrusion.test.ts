@@ -14,7 +14,10 @@ import { describeIntrusion, runIntrusion } from "./intrusion.ts";
 
 /** All intervals together fail with probability 1e-6, and only those of the SDK are not seeded. */
 const SMALL: IntrusionSize = {
-  subjects: SUBJECTS.filter(({ statistic, scheme }) => scheme === "lattice" || statistic === "occurrence").slice(0, 4),
+  subjects: [
+    ...SUBJECTS.filter(({ statistic, scheme }) => scheme === "lattice" || statistic === "occurrence").slice(0, 4),
+    ...SUBJECTS.filter(({ statistic }) => statistic === "funnel" || statistic === "retention"),
+  ],
   detectable: { lattice: 0.3, elgamal: 0.7 },
   sdkDetectable: 0.6,
   controlGames: 150,
@@ -30,7 +33,7 @@ const result = await runIntrusion(SMALL, surroundings, inThisThread);
 
 describe("intruders", () => {
   it("learn nothing from the state machines, nor from the SDK as a whole", () => {
-    expect(result.games).toHaveLength(4 * DISTINGUISHERS.length);
+    expect(result.games).toHaveLength(6 * DISTINGUISHERS.length);
     expect(result.sdk).toHaveLength(DISTINGUISHERS.length);
     for (const { low, high, games, detectable } of [...result.games, ...result.sdk]) {
       expect(low).toBeLessThanOrEqual(0);
@@ -72,7 +75,7 @@ describe("the finding", () => {
     const json = JSON.parse(JSON.stringify(finding.json)) as { games: object[]; controls: object[] };
     for (const game of json.games) {
       expect(game).toMatchObject({
-        statistic: expect.stringMatching(/^(occurrence|histogram|mean)$/),
+        statistic: expect.stringMatching(/^(occurrence|histogram|mean|funnel|retention)$/),
         scheme: expect.stringMatching(/^(lattice|elgamal)$/),
         mode: expect.stringMatching(/^(one|two)-server$/),
         distinguisher: expect.any(String),

@@ -30,19 +30,19 @@ export interface LatticeChoice {
  */
 export function chooseLattice(need: LatticeNeed): LatticeChoice {
   checkNeed(need);
+  if (need.slots > LONGEST) {
+    throw new RangeError(
+      `a ciphertext has at most ${LONGEST} slots and ${need.slots} are needed: lower ${need.toLower ?? "slots"}`,
+    );
+  }
   return chooseFor(need, gainsOf);
 }
 
 /** How the gains follow from a need: `flatGains`, or `gainsOf`, which devices load only if their task multiplies. */
 type GainsOf = (parameters: LatticeParameters, history: NoiseHistory) => Gains;
 
-/** For a need that a statistic has worked out from checked numbers. */
+/** For a need that a statistic has worked out from checked numbers, with at most `LONGEST` slots. */
 export function chooseFor(need: LatticeNeed, gains: GainsOf): LatticeChoice {
-  if (need.slots > LONGEST) {
-    throw new RangeError(
-      `a ciphertext has at most ${LONGEST} slots and ${need.slots} are needed: lower ${need.toLower ?? "slots"}`,
-    );
-  }
   for (const parameters of LATTICE_SETS) {
     if (parameters.dimension < need.slots || plaintextLimit(parameters) < need.plaintextBits) continue;
     if (modulusBits(parameters) < (need.modulusBits ?? 0)) continue;

@@ -1,13 +1,13 @@
-import { oneOf, optional } from "../../schema/index.ts";
 import { namedEntry } from "../automaton/named-entry.ts";
 import type { StatisticEntry } from "../entry.ts";
 import { eventNames } from "../metric-fields.ts";
-import { type ChoiceSettings, choiceAutomaton, choiceLabels, KEEPS } from "./choice.ts";
+import { type ChoiceSettings, choiceAutomaton, choiceLabels } from "./choice.ts";
+import { keep } from "./fields.ts";
 
 /** Which option did devices choose, first, last, or the highest? `choice.ts` has the automaton. */
 export const choice: StatisticEntry<"choice"> = namedEntry<"choice", ChoiceSettings>("choice", {
   what: "a choice metric",
-  fields: { options: eventNames, keep: optional(oneOf(...KEEPS), "first") },
+  fields: { options: eventNames, keep },
   automaton: choiceAutomaton,
   labels: choiceLabels,
   words: {

@@ -1,17 +1,7 @@
-import {
-  type Field,
-  type Fields,
-  list,
-  name,
-  object,
-  oneOf,
-  optional,
-  refuseUnknown,
-  union,
-  whole,
-} from "../../schema/index.ts";
+import { type Field, type Fields, list, name, object, oneOf, refuseUnknown, union, whole } from "../../schema/index.ts";
 import { NONE } from "../automaton/parts.ts";
-import { choiceLabels, KEEPS } from "../choice/choice.ts";
+import { choiceLabels } from "../choice/choice.ts";
+import { keep } from "../choice/fields.ts";
 import { funnelLabels } from "../funnel/funnel.ts";
 import { bucketName } from "../histogram/histogram.ts";
 import { edges, eventNames } from "../metric-fields.ts";
@@ -29,7 +19,7 @@ const FORMS: { readonly [Name in ComponentName]: ComponentForm<Name> } = {
   occurrence: { fields: { event: name }, labels: ({ event }) => [NONE, event] },
   histogram: { fields: { event: name, edges }, labels: bucketNames },
   funnel: { fields: { steps: eventNames }, labels: funnelLabels },
-  choice: { fields: { options: eventNames, keep: optional(oneOf(...KEEPS), "first") }, labels: choiceLabels },
+  choice: { fields: { options: eventNames, keep }, labels: choiceLabels },
   "active-periods": { fields: { event: name, periodTicks: whole(1, MOST_TICKS), edges }, labels: bucketNames },
   retention: { fields: { event: name, periods: whole(2, MOST_RETENTION_PERIODS) }, labels: retentionLabels },
 };
