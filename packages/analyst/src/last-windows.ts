@@ -16,7 +16,7 @@ export interface UnreleasedWindow {
 const PAGE = 100;
 
 /**
- * What a server published about the last `count` windows up to the newest finished one, oldest first, with a place for
+ * The releases of the last `count` windows up to the newest finished one, oldest first, with a place for
  * every window in between about which it published nothing. There are fewer if the task is younger than that.
  */
 export async function lastWindows(

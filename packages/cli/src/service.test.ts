@@ -97,7 +97,7 @@ describe("from a task file to a release", () => {
     });
   });
 
-  it("task list and task show tell what is collected", BUSY, () => {
+  it("task list and task show print what is collected", BUSY, () => {
     const { tasks } = runJson<{ tasks: { task: string; window: number }[] }>("task", "list");
     expect(tasks).toMatchObject([{ task: "editor-health", windowSeconds: 10, versions: [{ version: 1, metrics: 3 }] }]);
     expect(run("task", "list").stdout).toMatch(/\neditor-health +1 +3 +10 seconds +\d+ +\d+\n$/);
@@ -336,7 +336,7 @@ describe("before a release", () => {
       new RegExp(`^window ${running} of editor-health is (closed|not-enough) with 0 reports, at least 10 needed: `),
     );
     await secondOfWindow(0.5);
-    // Of the other task that window is in grace; of this one it was closed by hand.
+    // Of the other task that window is in grace; of this one an admin closed it.
     expect(runJson<WindowStatus>("task", "close", "fresh")).toMatchObject({ window: Number(running), received: 0 });
     expect(run("task", "close", "editor-health").status).toBe(2);
   });

@@ -23,7 +23,7 @@ export function anyAutomaton(mostStates: number): fc.Arbitrary<Automaton> {
   });
   return sizes.chain(({ states, events, periods, periodTicks, categories }) => {
     const state = fc.integer({ min: 0, max: states - 1 });
-    // Constant maps are rare among random ones, and have a rule of their own.
+    // Constant maps are rare among random ones, and have their own rule.
     const map = fc.oneof(
       { weight: 3, arbitrary: fc.array(state, { minLength: states, maxLength: states }) },
       { weight: 1, arbitrary: state.map((target) => new Array<number>(states).fill(target)) },
@@ -56,7 +56,7 @@ export function anyAutomaton(mostStates: number): fc.Arbitrary<Automaton> {
   });
 }
 
-/** What happens in a window, with so many events at once that no loop over them would end. */
+/** What happens in a window, with too many events at once for a loop over them to end. */
 export const anySteps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     fc.record({

@@ -34,7 +34,7 @@ export interface LetheOptions {
   readonly clock?: () => number;
   readonly fetch?: typeof fetch;
   /**
-   * What the device may spend at most in any period of so many days, at a total δ of 10⁻⁶, over all tasks that keep
+   * The most that the device may spend in any period of `days` days, at a total δ of 10⁻⁶, over all tasks that keep
    * their budgets in one place. If the task has a budget as well, both hold. A report that would spend more is not
    * sent: the problem is `budget-spent`.
    */

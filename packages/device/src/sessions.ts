@@ -72,7 +72,7 @@ export function createSessions(options: Omit<WriterOptions, "signal">): Sessions
 
   return {
     record(name, times = 1) {
-      // Anything but a number may not pass from tab to tab. The writer reports what is no number of events.
+      // Anything but a number may not pass from tab to tab. The writer reports what is not a number of events.
       const event = [String(name), typeof times === "number" ? times : Number.NaN] as const;
       if (writer) writer.record(...event);
       else if (session) store.tabs?.forward(...event);

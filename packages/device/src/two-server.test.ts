@@ -30,6 +30,8 @@ const [STATE_BITS, REPORT_BITS] = [9, 8];
 const BIT_BYTES = 128;
 /** Of the leader and of the helper. */
 const KEY_BYTES = 98 + 66;
+/** The name under which a budget counts a report. It replaces the keys. */
+const RECEIPT_BYTES = 16;
 /** Each of the four statistics has a header of 10 bytes. */
 const STATE_BYTES = 4 * 10 + STATE_BITS * BIT_BYTES;
 /** With an id, two seeds and two wrapping keys. */
@@ -166,7 +168,7 @@ describe("a window with two servers", () => {
     toNextWindow();
     for (const { lethe } of devices) await lethe.sendPending();
     const sealed = sizes();
-    expect(sealed.map(({ windows }) => windows[0])).toEqual(devices.map(() => [0, 0, REPORT_BYTES]));
+    expect(sealed.map(({ windows }) => windows[0])).toEqual(devices.map(() => [RECEIPT_BYTES, 0, REPORT_BYTES]));
     expect(new Set([...counting, ...sealed].map(({ record }) => record)).size).toBe(1);
     for (const { lethe } of devices) await lethe.close();
   });

@@ -88,5 +88,5 @@ export const distinct = (left: readonly Left[]): Left[] => [
   ...new Map(left.map((report) => [report.path, report])).values(),
 ];
 
-/** A store of its own, with another one's budget. */
+/** Another store with the same budget. */
 export const sharing = ({ budget }: Store): Store => ({ ...memoryStore(), ...(budget && { budget }) });

@@ -10,7 +10,7 @@ const LETHE = fileURLToPath(new URL("../../bin/lethe.js", import.meta.url));
 const root = mkdtempSync(join(tmpdir(), "lethe-audit-"));
 afterAll(() => rmSync(root, { recursive: true }));
 
-/** So many devices, each with one file. */
+/** The number of devices, each with one file. */
 function captured(name: string, count: number, text: (i: number) => string): string {
   const folder = join(root, name);
   mkdirSync(folder);

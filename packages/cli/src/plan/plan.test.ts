@@ -45,7 +45,7 @@ function taskFile(task: object, name = "task.json"): string {
 describe("lethe plan --detect", () => {
   const fleet = ["--devices", "20000", "--ticks", "12", "--hides", "0"];
 
-  it("finds the ε with which so many devices stand out, for every statistic, with one server and two", () => {
+  it("finds the ε with which 50 devices stand out, for every statistic, with one server and two", () => {
     for (const [detect, ...args] of [
       ["50", "--statistic", "occurrence"],
       ["50", "--statistic", "histogram"],

@@ -67,7 +67,7 @@ export function addPlan(program: Command): void {
     )
     .option(
       "--budget-days <n>",
-      "with --task and --budget-epsilon: in any period of so many days",
+      "with --task and --budget-epsilon: the length of the period, in days",
       positiveUpTo(MOST_BUDGET_DAYS),
     )
     .option("--plot [file]", "draw the error by the number of devices; with a file name, write it as SVG")

@@ -71,7 +71,7 @@ describe.skipIf(!chromiumPath)("statistics that are automata, in a page that is 
     rmSync(folder, { recursive: true });
   });
 
-  /** Loads the page anew, waits until it counts, and records an event. */
+  /** Loads the page again, waits until it counts, and records an event. */
   async function recordAfterReload(event: string): Promise<Recorded> {
     await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/page`);
     await page.waitForFunction(

@@ -76,7 +76,7 @@ function refusal(name: Metric["name"], changes: object, ofTask: object = {}): st
 }
 
 describe("a task with statistics that are automata", () => {
-  it("is good, and every one of them runs on elgamal unless it is told otherwise", () => {
+  it("is good, and every one of them runs on elgamal by default", () => {
     const task = parse(METRICS);
     expect(task.metrics).toEqual(METRICS.map((metric) => ({ ...metric, scheme: "elgamal" })));
     expect(statisticsOf(task).map(({ spec }) => spec.statistic)).toEqual(METRICS.map(({ statistic }) => statistic));

@@ -129,7 +129,7 @@ describe("what a release with groups reveals of a device, over all outcomes and 
   const layout = layoutOf(task).map(({ spec, metrics, server }) => ({ ...spec, metrics, estimates: server }));
   const price = planTask({ task, devices: 6, delta: 1e-6, windows: 1 });
   const published = new Map<string, string>();
-  /** Everything that is published if so many devices of each group told a 1. */
+  /** Everything that is published if these numbers of devices per group answer 1. */
   const releaseOf = (told: readonly number[]): string => {
     const known = published.get(told.join());
     if (known !== undefined) return known;

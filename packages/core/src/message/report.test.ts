@@ -159,7 +159,7 @@ describe.each(["elgamal", "lattice"] as const)("from task to answers, %s", (sche
       );
     });
 
-  it("every part opens, and tells what happened", () => {
+  it("every part opens to what happened", () => {
     expect(report.length).toBe(reportBytes(layout));
     expect(layout.map(({ metrics }) => metrics)).toStrictEqual([["failed", "saved"], ["tabs"], ["clicks"]]);
     expect(open()).toStrictEqual([
@@ -179,7 +179,7 @@ describe.each(["elgamal", "lattice"] as const)("from task to answers, %s", (sche
     for (const other of others) expect(open(other).map(({ valid }) => valid)).toStrictEqual([false, false, false]);
   });
 
-  it("a part in the place of another is not valid", () => {
+  it("a part at the position of another is not valid", () => {
     const parts = decodeReport(layout, hash, report);
     const [occurrences, tabs] = layout as [TaskLayout[number], TaskLayout[number]];
     const opened = tabs.server.open(

@@ -102,7 +102,7 @@ function affordable(epsilon: number, cost: Cost, limit: number): number {
   return least;
 }
 
-/** With more ticks; where a task with so many cannot run, with longer ones. */
+/** With more ticks; where a task with more ticks cannot run, with longer ones. */
 function longerWindows(task: Task, days: number, answers: number): BudgetChange | undefined {
   if (answers === 0) return undefined;
   const factor = Math.ceil((days * DAY) / (answers * windowSeconds(task)));

@@ -16,9 +16,9 @@ import { retentionAutomaton } from "../statistic/retention/retention.ts";
 import type { StatisticSpec } from "../statistic/spec.ts";
 
 /*
- * What an intruder reaches who sends the captured state of a statistic that is an automaton as a report, against what
+ * The ε that an intruder reaches who sends the captured state of a statistic that is an automaton as a report, against what
  * is documented, as in `forger.stat.test.ts`. The forger takes the slot of the state to which the first event leads,
- * which is 1 after the event and 0 without, and sends it in place of whatever the server reads, without any noise.
+ * which is 1 after the event and 0 without, and sends it instead of whatever the server reads, without any noise.
  */
 const WRITES = { ticks: 2, hides: 0 } as const;
 const CIPHERTEXT_BYTES = 64;

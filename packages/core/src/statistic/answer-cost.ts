@@ -2,7 +2,7 @@ import { type Cost, gaussianCost, pureCost, sumOfCosts } from "../privacy/accoun
 import type { Metric } from "./spec.ts";
 
 /**
- * What a device pays for one report of a task, from the task's metrics alone: to whoever opens its answers; with noise
+ * The price of one report of a task, from the task's metrics alone: to the server that opens its answers; with noise
  * of the servers, to one server if the other one is honest. One person's answers to all metrics change together, so
  * costs add up. A metric that this version does not know costs more than any budget.
  */

@@ -40,7 +40,7 @@ export interface StatisticEntry<Name extends StatisticName> {
 export interface MetricForm {
   /** "a histogram metric", for messages. */
   readonly what: string;
-  /** Whether a metric is of this form, as far as can be told before it is read. Absent of the first form. */
+  /** Whether a metric is of this form, as far as can be seen before it is read. Absent of the first form. */
   readonly isFor?: (metric: JsonObject) => boolean;
   readonly fields: Readonly<Record<string, Field<unknown>>>;
 }

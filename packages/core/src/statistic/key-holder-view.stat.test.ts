@@ -80,7 +80,7 @@ function noiseOf({ plan }: Subject, report: Uint8Array): Float64Array {
 }
 
 /**
- * What a device does: a write that ends its tick, one that does not, or an end of the program, which goes on from what
+ * A device's steps: a write that ends its tick, one that does not, or an end of the program, which goes on from what
  * it stored last, in the tick of the last write or in a later one.
  */
 type Step = "tick" | "hide" | "resume" | "resume later";
@@ -96,7 +96,7 @@ function reportAfter(
     meddle = (stored) => stored,
     random = platform,
   }: {
-    /** There is one before each of the first so many steps. */
+    /** The number of first steps before each of which there is one. */
     events: number;
     steps?: readonly Step[];
     meddle?: (stored: Uint8Array) => Uint8Array;

@@ -181,7 +181,7 @@ describe("a replay", () => {
     await refuse({ ...(await wrap(A, honest)), report: randomBytes(16) });
   });
 
-  it("in another window or task, as it was wrapped, wrapped anew, and with sharings of that window", async () => {
+  it("in another window or task, as it was wrapped, wrapped again, and with sharings of that window", async () => {
     for (const at of [
       { ...WINDOW, window: WINDOW.window + 1 },
       { ...WINDOW, task: "another" },
@@ -261,7 +261,7 @@ describe("a slot whose shares and proof are right, in a form that no honest devi
     await refuse(await wrap(A, withSlot(honest, 1, bit)));
   }
 
-  it("the helper's element is none: what stands for it is known to whoever knows r", async () => {
+  it("the helper's element is none: what stands for it is known to anyone who knows r", async () => {
     const r = randomScalar(random);
     const helper = STAND_IN.subtract(third.multiply(r));
     const [left, right] = share(helper).map(embed) as [RistrettoPoint, RistrettoPoint];
@@ -342,7 +342,7 @@ describe("what is no half", () => {
   });
 });
 
-describe("a device's noise in place of an invalid report", () => {
+describe("a device's noise instead of an invalid report", () => {
   it("is drawn as the mechanism does on no event, at the leader alone", async () => {
     // At ε = 20 the draw is the truth.
     const statistics = [

@@ -56,7 +56,7 @@ describe("rerandomizing a shared bit", () => {
     expect(bitsIn(shared)).toEqual([1]);
   });
 
-  it("shares a bit anew at every encryption: no part of what opens is the same", () => {
+  it("shares a bit afresh at every encryption: no part of what opens is the same", () => {
     const [first, second] = [1, 1].map((bit) => openBits(device, encryptBit(bit)));
     expect(first?.leader[0]?.share).not.toEqual(second?.leader[0]?.share);
     expect(first?.helper[0]?.share).not.toEqual(second?.helper[0]?.share);

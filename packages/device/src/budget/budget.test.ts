@@ -21,7 +21,7 @@ beforeAll(async () => {
   await budgeted.addTask({ ...DAILY, task: "limited", budget: { epsilon: 2, days: 10 } });
 });
 afterAll(() => budgeted.remove());
-/** Each test begins in a window of its own. */
+/** Each test begins in its own window. */
 beforeEach(() => {
   budgeted.nextDay();
   budgeted.left.length = 0;
@@ -30,7 +30,7 @@ beforeEach(() => {
 const today = (): number => Math.floor(budgeted.service.clock() / 1000 / DAY);
 const codesOf = ({ problems }: BudgetedDevice): string[] => problems.map(({ code }) => code);
 
-/** Counts on so many days in a row; returns on which of them a report left. */
+/** Counts on this number of days in a row; returns on which of them a report left. */
 async function live(devices: readonly BudgetedDevice[], days: number): Promise<number[]> {
   const first = today();
   for (let day = 0; day < days; day++) {

@@ -28,7 +28,7 @@ const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => 
 
 type OnStep = (step: number, what: string) => Promise<void> | void;
 
-/** A device of its own clock, whose reports are noted as they begin to leave. */
+/** A device with its own clock, whose reports are noted as they begin to leave. */
 interface Run {
   now: number;
   readonly left: string[];

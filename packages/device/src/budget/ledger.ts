@@ -45,7 +45,7 @@ export function pay(ledger: Ledger, { receipt, ends, cost }: Answer, budgets: re
   const periods = budgets.map(({ days }) => days * DAY);
   const isAffordable = budgets.every(({ epsilon }, i) => {
     const period = periods[i] as number;
-    // Written so that what is no number is refused.
+    // Written so that NaN is refused.
     if (!(period > 0 && ends - period >= ledger.forgotten)) return false;
     // Every period with the new answer in it costs no more than one that begins with an answer.
     const begins = paid.map(([, first]) => first).filter((first) => first <= ends && ends < first + period);

@@ -50,8 +50,8 @@ export interface Store {
    */
   readonly tabs?: Tabs;
   /**
-   * Reads and replaces what all tasks that share this place have spent: alone among tabs, processes and tasks, with a
-   * lock of its own. `change` gets what is stored, and returns what replaces it, or undefined to leave it. Resolves when
+   * Reads and replaces what all tasks that share this place have spent: alone among tabs, processes and tasks, with its
+   * own lock. `change` gets what is stored, and returns what replaces it, or undefined to leave it. Resolves when
    * the disk has that. `wipe` does not touch it. If a store has no such place, it is in IndexedDB, once for the origin;
    * where that is missing too, no report of a task with a budget is sent.
    */

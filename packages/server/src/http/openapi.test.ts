@@ -121,7 +121,7 @@ describe("the description", () => {
 });
 
 describe("beside the API", () => {
-  it("the service says that it lives and that it is ready, and tells its metrics", async () => {
+  it("the service says that it lives and that it is ready, and reports its metrics", async () => {
     const [health, ready, metrics] = await Promise.all(
       ["healthz", "readyz", "metrics"].map((path) => fetch(`${service.url}/${path}`)),
     );

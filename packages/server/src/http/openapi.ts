@@ -63,7 +63,7 @@ function describeAnswers({ answers }: Route<unknown>): Json {
   );
 }
 
-/** Codes that share a status are told together. */
+/** Codes that share a status are described together. */
 function describeRefusals({ refusals }: Route<unknown>): Json {
   const statuses = [...new Set(refusals.map((code) => PROBLEMS[code].status))].sort();
   const content = { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };

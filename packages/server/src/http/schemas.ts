@@ -56,7 +56,7 @@ function described<T>(name: keyof typeof SCHEMAS): z.ZodType<T> {
 export const task: z.ZodType<unknown> = described("task");
 /** A manifest as it is sent: its text, and the signature over it. */
 export const signedManifest: z.ZodType<unknown> = described("signedManifest");
-/** What a device is told when it enrols. */
+/** The answer to a device that enrols. */
 export const enrolment: z.ZodType<unknown> = described("enrolment");
 /** What a service publishes of a window that is over: a release, or why there is none, or one server's share of two. */
 export const published: z.ZodType<ReleaseOrWithheld | SignedShare> = described("published");

@@ -64,7 +64,7 @@ export function createKeyStock(
     spares.push(...claimed);
     serve(stock);
     if (claimed.length > 0 || stock.waiting.length === 0) return;
-    // Whoever asks for a closed window need not wait for keys, which nobody makes any more.
+    // A device that asks for a closed window need not wait for keys, which nobody makes any more.
     if ((await readWindow(database, window.id)).state !== "collecting") {
       rejectAll(stock, new LetheError("window-closed", "this window is closed"));
     }

@@ -12,7 +12,7 @@ const WIDE_BYTES = 64;
 /** 2·G: takes the place of an element with which the same work would take less time. */
 const STAND_IN = Buffer.from("6a493210f7499cd17fecb510ae0cea23a110e8d5b901f8acadd3095c73a3b919", "hex");
 const IDENTITY = new Uint8Array(BYTES);
-/** Any secret that is none: multiplying by it overwrites what was left of one that is. */
+/** A scalar that is not secret: multiplying by it overwrites what was left of one that is. */
 const ONE = new Uint8Array(BYTES).fill(1, 0, 1);
 
 /** The group on a new instance of libsodium, for one thread. */
@@ -22,7 +22,7 @@ export async function loadRistretto(): Promise<RistrettoGroup> {
 
 /**
  * The group on an instance of libsodium. We call the compiled functions directly, because the usual wrappers allocate and
- * copy at every call. Scalars and products lie at fixed places of the instance's memory, and are overwritten before a
+ * copy at every call. Scalars and products are at fixed places of the instance's memory, and are overwritten before a
  * call returns.
  */
 export function createRistretto(sodium: Sodium): RistrettoGroup {

@@ -120,7 +120,7 @@ const MIGRATIONS: readonly string[] = [
    );`,
   // Its place among the task's groups. A task without groups is one group.
   "ALTER TABLE devices ADD COLUMN group_number smallint NOT NULL DEFAULT 0",
-  // Spare keys are in bundles, no longer in the table of devices; tallies create those anew that were there. A page of
+  // Spare keys are in bundles, no longer in the table of devices; tallies create new ones. A page of
   // `uncounted` has room for the leases of its rows, so that a lease does not touch the index.
   `CREATE TABLE spare_keys (
      window_id bigint NOT NULL,

@@ -1,6 +1,6 @@
 /**
  * Ristretto255 (RFC 9496) as servers use it: on encodings and bytes of scalars, so that an implementation need not be in
- * JavaScript. `nobleGroup` is the one that core brings along; a server passes a faster one in. Devices keep points
+ * JavaScript. `nobleGroup` is core's own; a server passes a faster one in. Devices keep points
  * decoded in memory and do without this interface. All implementations pass the same tests, and give the same bytes.
  *
  * A scalar is 32 bytes, little-endian, below the order of the group. An element is its 32 bytes of encoding.

@@ -79,7 +79,7 @@ const WINDOW = 8;
 
 /**
  * r·G, for an r that is drawn for this and used for nothing else. `BASE.multiply` takes twice as long, because it blinds
- * the scalar anew every time: that protects one that is multiplied often, and here it is random already. The number of
+ * the scalar every time: that protects one that is multiplied often, and here it is random already. The number of
  * additions is the same for every r.
  */
 export function multiplyBaseOnce(r: bigint): RistrettoPoint {

@@ -40,7 +40,7 @@ describe("a budget", () => {
     expect(most(5, pureCost(0.1))).toBe(90);
   });
 
-  it("refuses whatever is no number, and any ε out of range", () => {
+  it("refuses whatever is not a number, and any ε out of range", () => {
     for (const epsilon of [Number.NaN, 0, -1, Number.POSITIVE_INFINITY, 101]) {
       expect(isWithinBudget(epsilon, pureCost(0.001))).toBe(false);
     }

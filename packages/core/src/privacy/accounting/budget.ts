@@ -1,5 +1,5 @@
 /**
- * What a device's answers cost it over time, in closed forms that a device computes by itself in microseconds: the
+ * The cost of a device's answers over time, in closed forms that a device computes by itself in microseconds: the
  * accountant of `composition.ts` is sharper, but too large and too slow for devices. The operator is whom the local
  * guarantee protects from, so no figure of the operator is trusted, and the bounds hold for questions that are chosen
  * after earlier answers were seen. Proofs: docs/privacy.md, "A budget per device over time".
@@ -15,7 +15,7 @@ export interface Budget {
 export const BUDGET_DELTA = 1e-6;
 
 /**
- * What answers cost, in billionths, rounded up: the ε of all that have one without δ, the ρ of the same answers, and
+ * The cost of answers, in billionths, rounded up: the ε of all that have one without δ, the ρ of the same answers, and
  * the ρ of Gaussian ones (ρ-zero-concentrated differential privacy [BS16]: at every order α the Rényi divergence is at
  * most α·ρ). Costs of several answers are added up part by part.
  *
@@ -26,7 +26,7 @@ export type Cost = readonly [pure: number, pureRho: number, gaussianRho: number]
 const UNIT = 1e9;
 /** In units; more than any budget, and the sum of a thousand of them is still exact. */
 const MOST_COST = 1e12;
-/** Budgets are below this ε, so that what costs more, or is no number, never fits. */
+/** Budgets are below this ε, so that what costs more, or is NaN, never fits. */
 export const MOST_BUDGET_EPSILON = 100;
 /** Ten years. */
 export const MOST_BUDGET_DAYS = 3660;
@@ -41,7 +41,7 @@ export function pureCost(epsilon: number): Cost {
 }
 
 /**
- * Of discrete Gaussian noise with this σ, in units of what one device can change a figure by, in so many figures
+ * Of discrete Gaussian noise with this σ, in units of what one device can change a figure by, in this number of figures
  * [CKS20]: ρ = figures/2σ².
  */
 export function gaussianCost(sigma: number, figures = 1): Cost {
@@ -84,7 +84,7 @@ function limitsOf(epsilon: number): Limit[] {
 
 /**
  * Whether all answers of a period together, of this cost, are (ε, 10⁻⁶)-differentially private, even if each was asked
- * for after the earlier ones were seen. False for an ε out of range and for what is no number.
+ * for after the earlier ones were seen. False for an ε out of range and for NaN.
  */
 export function isWithinBudget(epsilon: number, [pure, pureRho, gaussianRho]: Cost): boolean {
   if (!(epsilon > 0 && epsilon <= MOST_BUDGET_EPSILON)) return false;

@@ -20,7 +20,7 @@ export const WITHOUT_PERIODS: Pick<Automaton, "periods" | "periodTicks" | "onEnd
   onEnd: (state) => state,
 };
 
-/** Every state is a category of its own. */
+/** Every state is its own category. */
 export function everyState(states: number): CategoryOutput {
   return { kind: "category", categories: states, categoryOf: (state) => state };
 }

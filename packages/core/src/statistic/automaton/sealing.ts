@@ -17,7 +17,7 @@ export interface Sealing<Ciphertext> {
   draw(random: Randomness): (slots: readonly Ciphertext[], encryptor: Encryptor<Ciphertext>) => Ciphertext[];
 }
 
-/** What is told of a bit: itself, or 0 or 1 regardless. */
+/** The answer for a bit: the bit itself, or 0 or 1 regardless. */
 export type BitResponse = 0 | 1 | "keep";
 
 /** Sums of slots as they are, rerandomized: for servers that add the noise. */

@@ -9,7 +9,7 @@ import { bucketOf, checkEdges } from "../histogram/histogram.ts";
 import { type RetentionSettings, retentionAutomaton } from "../retention/retention.ts";
 import { productAutomaton } from "./product.ts";
 
-/** What each side of a table may be, without name and noise. Events have names of their own. */
+/** What each side of a table may be, without name and noise. Each side names its events. */
 export interface ComponentSettings {
   readonly occurrence: { readonly event: string };
   readonly histogram: { readonly event: string; readonly edges: readonly number[] };
