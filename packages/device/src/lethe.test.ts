@@ -251,6 +251,16 @@ describe("what goes wrong is reported, and the application goes on", () => {
     await lethe.close();
   });
 
+  it("a number of times that is too large to be exact, without throwing: an automaton applies a map so many times", async () => {
+    const funnel = { name: "steps", statistic: "funnel", steps: ["happened"], localEpsilon: 1 } as const;
+    const { lethe, problems } = await open(await newTask({ metrics: [...EXACT_TASK.metrics, funnel] }));
+    lethe.record("happened", Number.MAX_SAFE_INTEGER);
+    expect(problems).toEqual([]);
+    lethe.record("happened", 2 ** 53);
+    expect(problems.map(({ code }) => code)).toEqual(["bad-encoding"]);
+    await lethe.close();
+  });
+
   it("a number of times that is not valid in a tab that waits, by the tab that writes", async () => {
     let forwarded: readonly unknown[] = [];
     const tabs = {

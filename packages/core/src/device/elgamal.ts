@@ -15,11 +15,20 @@ import type { StatisticTypes } from "../statistic/table.ts";
 import type { WritesSpec } from "../statistic/writes.ts";
 import { halfOf } from "./halves.ts";
 
-/** The device's half of a statistic that is an automaton, from what compiles its settings. */
+/**
+ * The device's half of a statistic that is an automaton, from what compiles its settings. Only a service checks their
+ * form: of settings that an operator signed without one, the device says that it cannot run them.
+ */
 function compiledBy<Settings>(
   compile: (settings: Settings, place: WritesSpec) => Automaton,
-): (spec: Settings & AutomatonNoise & WritesSpec) => DeviceSide {
-  return (spec) => automatonDevice(compile(spec, spec), spec, spec);
+): (spec: Settings & AutomatonNoise & WritesSpec & { readonly statistic: string }) => DeviceSide {
+  return (spec) => {
+    try {
+      return automatonDevice(compile(spec, spec), spec, spec);
+    } catch (error) {
+      throw error instanceof TypeError ? new RangeError(`this ${spec.statistic} metric cannot be run`) : error;
+    }
+  };
 }
 
 const DEVICES: { readonly [Name in StatisticOn<"elgamal">]: (spec: StatisticTypes[Name]["oneServer"]) => DeviceSide } =

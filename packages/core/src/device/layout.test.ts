@@ -120,3 +120,24 @@ it("a statistic that this version of the SDK does not have is refused as a bad t
     }
   }
 });
+
+describe("an automaton that an operator signed and no service would accept is refused, at once", () => {
+  const many = Array.from({ length: 200_000 }, (_, i) => `s${i}`);
+  const broken: readonly object[] = [
+    { statistic: "funnel" },
+    { statistic: "funnel", steps: many },
+    { statistic: "choice", options: many },
+    { statistic: "active-periods", periodTicks: 0, edges: [0, 1] },
+    { statistic: "active-periods", periodTicks: 1, edges: many.map((_, i) => i) },
+    { statistic: "retention", periods: 1e9 },
+    { statistic: "joint", of: [{ statistic: "constructor" }, { statistic: "__proto__" }] },
+    { statistic: "joint", of: [{ statistic: "joint" }] },
+    { statistic: "automaton", states: many, start: "s0", transitions: {}, outputs: {} },
+    { statistic: "automaton", states: ["a"], start: "a", transitions: null, outputs: {} },
+    { statistic: "automaton", states: ["a"], start: "a", transitions: { a: { e: "toString" } }, outputs: { a: "x" } },
+  ];
+  it.each(broken.map((metric) => [JSON.stringify(metric).slice(0, 90), metric] as const))("%s", async (_, metric) => {
+    const metrics = [{ name: "m", localEpsilon: 1, ...metric }] as unknown as Task["metrics"];
+    await expect(layoutIn({ ...taskOf("elgamal"), metrics })).rejects.toMatchObject({ code: "bad-task" });
+  });
+});

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { LetheError } from "../error.ts";
-import { eventsOf, parseTask, statisticsOf, type Task } from "./index.ts";
+import { eventsOf, layoutOf, parseTask, statisticsOf, type Task } from "./index.ts";
 
 /** The examples of the statistics that are automata, in a window of 28 days. */
 const METRICS = [
@@ -86,6 +86,9 @@ describe("a task with statistics that are automata", () => {
     expect(eventsOf(parse(METRICS))).toEqual([
       ...["cart.opened", "checkout.started", "paid", "pdf", "png", "svg", "export.used", "trial.started"],
     ]);
+    expect(layoutOf(parse(METRICS)).map(({ device }) => device.events)).toEqual(
+      METRICS.map((metric) => eventsOf(parse([metric]))),
+    );
     const alone = { name: "weekly", statistic: "retention", periods: 2, localEpsilon: 1 };
     expect(eventsOf(parse([alone]))).toEqual(["weekly"]);
   });
@@ -138,6 +141,10 @@ describe("a mistake is named with its place", () => {
       { edges: [0, 33], periodTicks: 144 },
       "metrics[0].edges takes 66 states, and a device keeps at most 64: end them earlier, or make periods longer",
     ],
+    [
+      { edges: Array.from({ length: 65 }, (_, i) => i) },
+      "metrics[0].edges makes 65 categories, and at most 64 are counted",
+    ],
     [{ edges: [1, 2] }, "metrics[0].edges are whole numbers that begin with 0 and increase, at least two, not [1, 2]"],
   ])("of active-periods: %j", (changes, message) => {
     expect(refusal("export.days", changes)).toBe(message);
@@ -155,6 +162,13 @@ describe("a mistake is named with its place", () => {
   });
 
   const paid = { statistic: "occurrence", event: "paid" };
+  /** Two periods, so few states, and edges that no device reaches. */
+  const manyEdges = {
+    statistic: "active-periods",
+    event: "paid",
+    periodTicks: 4032,
+    edges: Array.from({ length: 30 }, (_, i) => i),
+  };
   it.each([
     [[paid], "metrics[0].of is a list of 2 statistics, not of 1"],
     [[paid, { statistic: "occurrence" }], "metrics[0].of[1].event is missing"],
@@ -182,6 +196,11 @@ describe("a mistake is named with its place", () => {
       [paid, { statistic: "choice", options: ["any"] }],
       "metrics[0].of[1] names any, which stands for all: use another name",
     ],
+    [
+      [paid, { statistic: "occurrence", event: "none" }],
+      "metrics[0].of[1].event is none, which stands for devices without an event: use another name",
+    ],
+    [[manyEdges, manyEdges], "metrics[0].of makes 900 categories, and at most 64 are counted"],
   ])("of a joint: %j", (of, message) => {
     expect(refusal("paid.format", { of })).toBe(message);
   });
@@ -233,6 +252,14 @@ describe("a mistake is named with its place", () => {
     [
       { outputs: { idle: 0, tried: 0.5, paid: 2 }, localEpsilon: undefined, sigma: 1 },
       "metrics[0].outputs.tried is a whole number from -100000 to 100000, not 0.5",
+    ],
+    [
+      { outputs: { idle: -1000, tried: 0, paid: 1000 }, localEpsilon: undefined, sigma: 501 },
+      "metrics[0].sigma is a number above 0 and at most 500 at this limit, not 501",
+    ],
+    [
+      { transitions: { idle: Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`e${i}`, "paid"])) } },
+      "metrics[0].transitions has at most 1000 different events, not 1001",
     ],
     [
       { states: Array.from({ length: 65 }, (_, i) => `s${i}`) },

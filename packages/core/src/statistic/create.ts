@@ -68,13 +68,14 @@ const rememberedByGroup = new WeakMap<RistrettoGroup, Map<string, Statistic>>();
 
 /**
  * `createStatistic`, but the same halves for the same question, because choosing lattice parameters takes tens of
- * milliseconds. A statistic has no state, and is made from a copy of `spec`: sharing it shows in nothing but time. The
- * name of the one event that a statistic may have is not part of the question.
+ * milliseconds. A statistic has no state, and is made from a copy of `spec`: sharing it shows in nothing but time. Of a
+ * statistic about one event, the event's name is not part of the question; the others have their own names.
  */
 export function statisticFor(scheme: SchemeName, spec: StatisticSpec, group: RistrettoGroup = nobleGroup): Statistic {
   const { event, ...asked } = spec as StatisticSpec & { readonly event?: string };
   const statistic = unnamedStatistic(scheme, asked as StatisticSpec, group);
-  if (event === undefined) return statistic;
+  const [{ fields }] = entryOf(spec.statistic).task.forms;
+  if (event === undefined || !("event" in fields)) return statistic;
   return { ...statistic, device: { ...statistic.device, events: [event] } };
 }
 

@@ -120,7 +120,8 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
 function recordEvent(state: WriterState, name: string, times: number): void {
   const window = countingWindow(state);
   const known = window?.known ?? state.known;
-  if (!Number.isInteger(times) || times < 0) {
+  // Larger numbers are not exact, and a map of states is applied exactly so many times.
+  if (!Number.isSafeInteger(times) || times < 0) {
     reportEvent(state, "bad-encoding", `times must be a non-negative integer, got ${times}`);
   } else if (known && !known.layout.some(({ device }) => device.events.includes(name))) {
     reportEvent(state, "unknown-metric", `there is no metric ${JSON.stringify(name)} in ${state.task}`);

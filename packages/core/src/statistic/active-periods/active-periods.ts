@@ -1,6 +1,6 @@
 import type { Automaton } from "../automaton/automaton.ts";
 import type { NamedTypes } from "../automaton/named.ts";
-import { periodsIn, requireStates } from "../automaton/parts.ts";
+import { periodsIn, requireCategories, requireStates } from "../automaton/parts.ts";
 import { bucketOf, checkEdges } from "../histogram/histogram.ts";
 
 /** In how many periods of the window did it happen? */
@@ -26,6 +26,8 @@ export function activePeriodsAutomaton(
 ): Automaton {
   const periods = periodsIn(ticks, periodTicks);
   checkEdges(edges);
+  // Edges beyond the number of periods take no states, but each is an answer.
+  requireCategories("edges", edges.length);
   const most = Math.min(edges.at(-1) as number, periods);
   const states = 2 * most;
   requireStates("edges", states, "end them earlier, or make periods longer");

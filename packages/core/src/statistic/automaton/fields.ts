@@ -1,4 +1,3 @@
-import { createDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import {
   described,
   type Field,
@@ -18,6 +17,7 @@ import {
 } from "../../schema/index.ts";
 import type { TaskPart } from "../entry.ts";
 import { requireHistogramEpsilon } from "../histogram/histogram.ts";
+import { requireSigma } from "../mean/mean.ts";
 import { named } from "../metric-fields.ts";
 import type { AnyShape } from "../spec.ts";
 import { MOST_TICKS } from "../writes.ts";
@@ -70,7 +70,7 @@ export const automatonInTasks: TaskPart<"automaton"> = {
     for (const event of generalAutomaton(metric, place).events) name(`transitions: event ${quote(event)}`, event);
     if ("sigma" in metric) {
       if (!hasNumbers(metric)) throw new RangeError("sigma is for outputs that are numbers: these need localEpsilon");
-      createDiscreteGaussian(metric.sigma * rangeOf(metric));
+      requireSigma({ limit: rangeOf(metric), sigma: metric.sigma });
     } else {
       if (hasNumbers(metric)) throw new RangeError("localEpsilon is for outputs that are categories: these need sigma");
       requireHistogramEpsilon(metric.localEpsilon, metric.mechanism);

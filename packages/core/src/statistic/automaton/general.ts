@@ -4,7 +4,7 @@ import type { NamedMetric, Types } from "../spec.ts";
 import { MOST_TICKS, type WritesSpec } from "../writes.ts";
 import type { Automaton } from "./automaton.ts";
 import type { AutomatonNoise } from "./device.ts";
-import { MOST_STATES, periodsIn } from "./parts.ts";
+import { MOST_EVENTS, MOST_STATES, periodsIn } from "./parts.ts";
 
 /** A state by name, or one for each period. */
 export type Target = string | readonly string[];
@@ -51,6 +51,9 @@ export function generalAutomaton(settings: GeneralSettings, { ticks }: { readonl
   }
   const events = eventsIn(transitions);
   if (events.length === 0) throw new RangeError("transitions has at least one event");
+  if (events.length > MOST_EVENTS) {
+    throw new RangeError(`transitions has at most ${MOST_EVENTS} different events, not ${events.length}`);
+  }
   /** By event and state: the next state, or one for each period. */
   const next = events.map((event) =>
     states.map((state, itself) => {

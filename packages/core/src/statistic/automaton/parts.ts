@@ -4,6 +4,9 @@ import type { Automaton, CategoryOutput } from "./automaton.ts";
 /** The most states of an automaton that a task describes: a device rerandomizes every state's slot at each write. */
 export const MOST_STATES = 64;
 
+/** The most events of such an automaton: the maps of all of them are looked at, in every period. */
+export const MOST_EVENTS = 1000;
+
 /** The most periods of a window. A device that was off all the time applies the ends of all of them at once. */
 const MOST_PERIODS = 400;
 
@@ -37,6 +40,13 @@ export function requireDistinct(field: string, names: readonly string[]): void {
 export function requireStates(field: string, states: number, advice: string): void {
   if (states > MOST_STATES) {
     throw new RangeError(`${field} takes ${states} states, and a device keeps at most ${MOST_STATES}: ${advice}`);
+  }
+}
+
+/** Refuses more categories than an automaton may have states, with a `RangeError`: a report may hold one bit for each. */
+export function requireCategories(field: string, categories: number): void {
+  if (categories > MOST_STATES) {
+    throw new RangeError(`${field} makes ${categories} categories, and at most ${MOST_STATES} are counted`);
   }
 }
 

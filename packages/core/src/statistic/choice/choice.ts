@@ -27,8 +27,8 @@ function kept(keep: Keep, before: number, chosen: number): number {
 
 /** State 0: no choice yet; state j: option j, from 1, counts. */
 export function choiceAutomaton({ options, keep = "first" }: ChoiceSettings): Automaton {
-  requireDistinct("options", options);
   requireStates("options", options.length + 1, "leave options out");
+  requireDistinct("options", options);
   return {
     ...WITHOUT_PERIODS,
     states: options.length + 1,

@@ -13,8 +13,8 @@ export type FunnelTypes = NamedTypes<"funnel", FunnelSettings>;
 
 /** State j: the first j steps happened in their order. An event that is not the next step changes nothing. */
 export function funnelAutomaton({ steps }: FunnelSettings): Automaton {
-  requireDistinct("steps", steps);
   requireStates("steps", steps.length + 1, "leave steps out");
+  requireDistinct("steps", steps);
   return {
     ...WITHOUT_PERIODS,
     states: steps.length + 1,

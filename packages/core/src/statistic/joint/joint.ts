@@ -2,7 +2,7 @@ import { type ActivePeriodsSettings, activePeriodsAutomaton } from "../active-pe
 import type { Automaton } from "../automaton/automaton.ts";
 import { counter } from "../automaton/counter.ts";
 import type { NamedTypes } from "../automaton/named.ts";
-import { requireStates } from "../automaton/parts.ts";
+import { NONE, requireCategories, requireStates } from "../automaton/parts.ts";
 import { type ChoiceSettings, choiceAutomaton } from "../choice/choice.ts";
 import { type FunnelSettings, funnelAutomaton } from "../funnel/funnel.ts";
 import { bucketOf, checkEdges } from "../histogram/histogram.ts";
@@ -38,7 +38,12 @@ export type JointTypes = NamedTypes<"joint", JointSettings>;
 type Place = { readonly ticks: number };
 
 const AUTOMATA: { readonly [Name in ComponentName]: (settings: ComponentSettings[Name], place: Place) => Automaton } = {
-  occurrence: ({ event }) => countsUpTo(1, event, [0, 1]),
+  occurrence: ({ event }) => {
+    if (event === NONE) {
+      throw new RangeError(`event is ${NONE}, which stands for devices without an event: use another name`);
+    }
+    return countsUpTo(1, event, [0, 1]);
+  },
   histogram: ({ event, edges }) => {
     checkEdges(edges);
     return countsUpTo(edges.at(-1) as number, event, edges);
@@ -63,7 +68,12 @@ export function jointAutomaton({ of }: JointSettings, place: Place): Automaton {
   const [first, second] = of.map((component, i) => componentAutomaton(component, place, `of[${i}].`));
   if (!first || !second) throw new RangeError("of has two statistics");
   requireStates("of", first.states * second.states, `its sides have ${first.states} and ${second.states}`);
+  requireCategories("of", categoriesOf(first) * categoriesOf(second));
   return within("of: the periods in which both are whole: ", () => productAutomaton(first, second, place.ticks));
+}
+
+function categoriesOf({ output }: Automaton): number {
+  return output.kind === "category" ? output.categories : 1;
 }
 
 function componentAutomaton(component: Component, place: Place, where: string): Automaton {
