@@ -3,9 +3,10 @@ import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { unownedFolder } from "../../test/folder.ts";
 import { createStore, type Store } from "../../test/store.ts";
-import type { Database } from "./database.ts";
+import type { Database, Queryable } from "./database.ts";
 import { addHelperReports, findHelperReports, type HelperReport } from "./helper-reports.ts";
 import { migrate } from "./migrations.ts";
+import { leaseReports, markCounted } from "./reports.ts";
 
 const folder = unownedFolder();
 let store: Store;
@@ -42,17 +43,22 @@ it("finds reports by the places of their devices, in this window only", async ()
   expect(await findHelperReports(database, WINDOW, [])).toEqual(new Map());
 });
 
-it("looks devices up in the index, and does not compare them with all reports of the window", async () => {
+const DEVICES = reportsOf(2).map(({ device }) => device);
+const LEASE = new Uint8Array(16);
+
+it.each<[string, (database: Queryable) => Promise<unknown>]>([
+  ["finding what a helper has counted", (explained) => findHelperReports(explained, WINDOW, DEVICES)],
+  ["leasing reports", (explained) => leaseReports(explained, WINDOW, LEASE, 512, 60)],
+  ["marking reports as counted", (explained) => markCounted(explained, WINDOW, LEASE, DEVICES)],
+])("%s looks each device up in an index, and compares none with the whole window", async (_, ask) => {
   const plan: string[] = [];
-  const explaining: Pick<Database, "query"> = {
+  await ask({
     query: async (sql, values) => {
       const rows = await database.query<Record<string, string>>(`EXPLAIN ${sql}`, values);
       plan.push(...rows.flatMap((row) => Object.values(row)));
       return [];
     },
-  };
-  const devices = reportsOf(2).map(({ device }) => device);
-  await findHelperReports(explaining, WINDOW, devices);
-  expect(plan.join("\n")).toMatch(/Index Cond: .*device = ANY/);
-  expect(plan.join("\n")).not.toMatch(/Filter/);
+  });
+  expect(plan.join("\n")).toMatch(/Index Cond: .*window_id.*device = ANY/);
+  expect(plan.join("\n")).not.toMatch(/Join Filter|Filter: .*device/);
 });
