@@ -43,6 +43,7 @@ function taskOf(metrics: number): Task {
 
 /**
  * How many reports a leader and a helper, two processes, verify and count per second, and how many bytes they exchange.
+ * All reports are uploaded before: the helper gets no job until then.
  */
 export async function benchTwoServerLoad(
   reports: Readonly<Record<1 | 20, number>>,
