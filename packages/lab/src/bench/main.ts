@@ -31,7 +31,7 @@ benchStatistics(unit, report);
 benchPrivacy(unit, report);
 await benchTwoServer(unit, report);
 // Two services take half a minute to start, and other tests cover them.
-if (!isShort) await benchTwoServerLoad({ 1: 1500, 20: 200 }, report);
+if (!isShort) await benchTwoServerLoad({ 1: 3000, 20: 200 }, report);
 await benchService(isShort ? SHORT : { uploads: 20_000, rounds: 3, warmUp: 1 }, report);
 await benchCluster(isShort ? SHORT : { uploads: 10_000, rounds: 2, warmUp: 1 }, report);
 if (json) console.log(JSON.stringify(rows));

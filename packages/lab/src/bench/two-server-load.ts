@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer, type Server } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -43,6 +43,7 @@ function taskOf(metrics: number): Task {
 
 /**
  * How many reports a leader and a helper, two processes, verify and count per second, and how many bytes they exchange.
+ * All reports are uploaded before: the helper gets no job until then.
  */
 export async function benchTwoServerLoad(
   reports: Readonly<Record<1 | 20, number>>,
@@ -66,8 +67,7 @@ export async function benchTwoServerLoad(
 interface Pair {
   readonly leader: ServiceProcess;
   readonly helper: ServiceProcess;
-  /** Bytes between them so far, in both directions. */
-  bytes(): number;
+  readonly link: Link;
   close(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ async function startPair(keysAhead: number): Promise<Pair> {
   return {
     leader,
     helper,
-    bytes: link.bytes,
+    link,
     close: async () => {
       await leader.close();
       await helper.close();
@@ -97,7 +97,7 @@ async function startPair(keysAhead: number): Promise<Pair> {
 }
 
 async function measure(
-  { leader, helper, bytes }: Pair,
+  { leader, helper, link }: Pair,
   task: Task,
   count: number,
   countedBefore: number,
@@ -112,16 +112,29 @@ async function measure(
     made.push({ window, enrolment, body: await reportOf(manifest, hash, window, enrolment) });
   }
   // Keys for the next window are made in the meantime.
-  const before = bytes();
-  const counting = countingRate([leader.url], countedBefore, count);
+  const before = link.bytes();
+  link.hold();
   await inParallel(count, (i) => upload(leader.url, task.task, made[i] as (typeof made)[number]), 64);
-  const perSecond = await counting;
-  return { perSecond, bytes: (bytes() - before) / count };
+  link.release();
+  const perSecond = await countingRate([leader.url], countedBefore, count);
+  return { perSecond, bytes: (link.bytes() - before) / count };
+}
+
+interface Link {
+  readonly port: number;
+  /** Bytes between the servers so far, in both directions. */
+  bytes(): number;
+  /** Holds back what the leader sends, so that nothing is counted, until `release`. */
+  hold(): void;
+  release(): void;
+  close(): void;
 }
 
 /** Forwards connections and counts the bytes in both directions. */
-async function startLink(to: number): Promise<{ port: number; bytes(): number; close(): void }> {
+async function startLink(to: number): Promise<Link> {
   let bytes = 0;
+  let isHeld = false;
+  const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
     const onward = connect(to, "127.0.0.1");
     for (const [from, into] of [
@@ -134,11 +147,22 @@ async function startLink(to: number): Promise<{ port: number; bytes(): number; c
       from.on("error", () => into.destroy());
       from.pipe(into);
     }
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    if (isHeld) socket.pause();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: (server.address() as { port: number }).port,
     bytes: () => bytes,
+    hold: () => {
+      isHeld = true;
+      for (const socket of sockets) socket.pause();
+    },
+    release: () => {
+      isHeld = false;
+      for (const socket of sockets) socket.resume();
+    },
     close: () => void server.close(),
   };
 }

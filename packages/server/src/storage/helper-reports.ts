@@ -15,20 +15,27 @@ export interface HelperReport {
   readonly verifier: Uint8Array;
 }
 
-/** The reports of these devices that the helper has counted, by their place in the list. */
+/**
+ * The reports of these devices that the helper has counted, by their place in the list. An array is looked up device by
+ * device; a join may compare every device with all reports of the window.
+ */
 export async function findHelperReports(
   transaction: Queryable,
   windowId: number,
   devices: readonly Uint8Array[],
 ): Promise<Map<number, HelperReport>> {
   if (devices.length === 0) return new Map();
-  const rows = await transaction.query<HelperReport & { i: number }>(
-    `SELECT i, device, digest, leader_digest AS "leaderDigest", verifier
-     FROM ${packedRows(DEVICE_BYTES)} JOIN shared_reports ON window_id = $3 AND device = c1`,
+  const rows = await transaction.query<HelperReport>(
+    `SELECT device, digest, leader_digest AS "leaderDigest", verifier FROM shared_reports
+     WHERE window_id = $3 AND device = ANY (ARRAY(SELECT c1 FROM ${packedRows(DEVICE_BYTES)}))`,
     [devices.length, pack(devices), windowId],
   );
-  return new Map(rows.map(({ i, ...row }) => [i, row]));
+  if (rows.length === 0) return new Map();
+  const places = new Map(devices.map((device, i) => [nameOf(device), i]));
+  return new Map(rows.map((row) => [places.get(nameOf(row.device)) as number, row]));
 }
+
+const nameOf = (device: Uint8Array): string => Buffer.from(device).toString("hex");
 
 /** Stores reports that the helper counts for the first time. */
 export async function addHelperReports(

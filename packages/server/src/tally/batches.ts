@@ -22,6 +22,8 @@ import { secretOf, windowKeysOf } from "./window-keys.ts";
 const FIRST_BATCH = 16;
 /** The time that opening a batch should take, which is far less than a lease lasts. */
 const BATCH_SECONDS = 1;
+/** The batch size that was found for a task: counting goes on with it after an interruption. */
+const foundSizes = new WeakMap<TaskVersion, number>();
 
 /** What a process needs to count reports. */
 export interface CountingParts {
@@ -61,7 +63,7 @@ export async function countBatches<Opened, Kind extends TallyKind>(
 ): Promise<void> {
   const windowSecret = await secretOf(database, keyFile, window);
   if (!windowSecret) return;
-  let batch = Math.min(FIRST_BATCH, largestBatch);
+  let batch = foundSizes.get(task) ?? Math.min(FIRST_BATCH, largestBatch);
   const work = async (): Promise<void> => {
     while (!isPaused()) {
       const lease = randomBytes(16);
@@ -71,6 +73,7 @@ export async function countBatches<Opened, Kind extends TallyKind>(
       const opened = await open(windowKeysOf(task, window, windowSecret), reports);
       const perReport = (performance.now() - start) / 1000 / reports.length;
       batch = Math.min(Math.max(Math.round(BATCH_SECONDS / perReport), 1), 2 * batch, largestBatch);
+      foundSizes.set(task, batch);
       const leased = { windowId: window.id, lease, devices: reports.map(({ device }) => device) };
       const counted = await addCounted(database, windowSecret, leased, kind, await settle(opened));
       if (counted) onCounted(reports.length);

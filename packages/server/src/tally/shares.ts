@@ -11,6 +11,7 @@ import {
   type TwoServerLayout,
   twoServerLayoutOf,
 } from "@lethe/core/two-server";
+import { pack, unpack } from "../storage/database.ts";
 import { deriveNodeWrappingKeys } from "./hpke.ts";
 import type { IssuedKeys, WindowKeys } from "./opening.ts";
 
@@ -74,5 +75,15 @@ export async function prepareShares(
   const wrapping = deriveNodeWrappingKeys(master, { ...at, role });
   const statistics = layout.map(({ statistic }) => statistic);
   const server = { ...at, role, statistics, master, wrapping, verifyKey, group };
-  return Promise.all(halves.map(({ device, report, half }) => prepareReport(server, { device, report }, half)));
+  const prepared = await Promise.all(
+    halves.map(({ device, report, half }) => prepareReport(server, { device, report }, half)),
+  );
+  const verifiers = inOneBuffer(prepared.map(({ verifier }) => verifier));
+  const outShares = inOneBuffer(prepared.map(({ outShare }) => outShare));
+  return verifiers.map((verifier, i) => ({ verifier, outShare: outShares[i] as Uint8Array }));
+}
+
+/** Values of one length: a thread passes on one buffer faster than hundreds. */
+function inOneBuffer(values: readonly Uint8Array[]): Uint8Array[] {
+  return unpack(pack(values), values[0]?.length ?? 0);
 }
