@@ -50,7 +50,8 @@ async function open({ task }: Task, options: Partial<LetheOptions> = {}): Promis
     operatorKey: service.operatorKey,
     task,
     clock: service.clock,
-    onProblem: (error) => problems.push(error),
+    // A service may still be making the keys of the next window, for which a device asks ahead; it asks again.
+    onProblem: (error) => error.code !== "no-keys-left" && problems.push(error),
     ...options,
   });
   await lethe.sendPending();
@@ -111,7 +112,7 @@ describe("a window", () => {
     toNextWindow();
     await lethe.sendPending();
     expect(await received(task, window + 1)).toBe(1);
-    expect(problems.map(({ code }) => code).filter((code) => code !== "no-keys-left")).toEqual(["window-closed"]);
+    expect(problems.map(({ code }) => code)).toEqual(["window-closed"]);
     await lethe.close();
   });
 });
