@@ -14,7 +14,7 @@ import type { DeviceSide, ServerSide } from "./statistic.ts";
 /**
  * The noise that the key holder finds beside the answers must not depend on events. Its variance shows the number of
  * fresh encryptions, so that number must be the same on every path. That its shape does not show rotations is tested
- * with the scheme (`lattice.test.ts`). Unseeded: false alarms are below 10⁻⁶ a run.
+ * with the scheme (`rotated-noise.stat.test.ts`). Unseeded: false alarms are below 10⁻⁶ a run.
  */
 const platform = randomnessFrom(globalThis.crypto);
 /** The numbers of centred binomial samples in sums that were drawn directly. */
