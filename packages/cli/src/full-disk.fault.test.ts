@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openDataFolder } from "../../server/dist/storage/data-folder.js";
-import { askToEnrol } from "../../server/test/device.ts";
+import { askToEnrol, inGroup } from "../../server/test/device.ts";
 import { eventually } from "../../server/test/eventually.ts";
 import { temporaryFolder } from "../../server/test/folder.ts";
 import { YEAR_TASK } from "../../server/test/recount.ts";
@@ -42,12 +42,10 @@ it("a full disk is answered with 503 and a reason, and when it has room again ev
   expect(await textAt(service, "/readyz")).toMatchObject({ status: 200 });
 
   disk.fill();
-  expect(await times(100, () => statusOf(askToEnrol(service, task.name, WINDOW)))).toEqual(repeated(503, 100));
+  const enrol = () => askToEnrol(service, task.name, WINDOW, inGroup(YEAR_TASK.groups?.[0]));
+  expect(await times(100, () => statusOf(enrol()))).toEqual(repeated(503, 100));
   expect(await sendAll(unsent, service)).toEqual(repeated(503, 10));
-  const refused = [
-    await askToEnrol(service, task.name, WINDOW),
-    await asAdmin(service, "/v1/tasks", { ...YEAR_TASK, task: "another" }),
-  ];
+  const refused = [await enrol(), await asAdmin(service, "/v1/tasks", { ...YEAR_TASK, task: "another" })];
   for (const response of refused) {
     expect(response.status).toBe(503);
     expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
