@@ -33,4 +33,4 @@ if (!isInstalled()) {
 }
 run(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "-b"]);
 for (const name of readdirSync(join(root, "packages"))) removeStaleOutputs(join(root, "packages", name));
-run(process.execPath, [join(root, "scripts", "bundle.js")]);
+for (const name of ["bundle.js", "console.js"]) run(process.execPath, [join(root, "scripts", name)]);

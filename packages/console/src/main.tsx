@@ -1,0 +1,14 @@
+/**
+ * The console: a page that shows what a service released, what that cost in privacy, how the service is, and what a
+ * device stores. `shell` has the frame around the views, `chart` and `format` what they draw and print with; every other
+ * folder is one view, which is loaded when it is opened. Views import `shell`, `chart` and `format`, never each other.
+ * All data comes through `@lethe/analyst`; core plans and prices; the SDK runs in the view `device`.
+ */
+import { render } from "preact";
+import { App } from "./shell/app.tsx";
+
+const place = document.getElementById("app");
+if (place) {
+  place.textContent = "";
+  render(<App />, place);
+}

@@ -1,0 +1,107 @@
+/**
+ * The frame around the views: navigation, theme, token, what is loading and what failed. May import `format`. Start
+ * reading here; `route.ts` has the addresses, `load.ts` fetches, `view.ts` is what a view gets.
+ */
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { useLoaded } from "./load.ts";
+import { formatRoute, type Route, useRoute, VIEWS, type ViewName } from "./route.ts";
+import { Await } from "./states.tsx";
+import { ThemeSwitch } from "./theme.tsx";
+import { useToken } from "./token.ts";
+import type { ServiceInfo, View } from "./view.ts";
+
+const TITLES: Readonly<Record<ViewName, string>> = {
+  results: "Results",
+  privacy: "Privacy",
+  operations: "Operations",
+  plan: "Plan",
+  device: "Inside a device",
+};
+
+/** Each view is a file of its own, loaded when it is opened. */
+const LOADERS: Readonly<Record<ViewName, () => Promise<View>>> = {
+  results: async () => (await import("../results/results.tsx")).Results,
+  privacy: async () => (await import("../privacy/privacy.tsx")).Privacy,
+  operations: async () => (await import("../operations/operations.tsx")).Operations,
+  plan: async () => (await import("../plan/plan.tsx")).Plan,
+  device: async () => (await import("../device/device.tsx")).Device,
+};
+
+/** The address of the service: where this page came from. */
+const SERVER = new URL(".", location.href).href.replace(/\/$/, "");
+
+/** The whole page. */
+export function App(): JSX.Element {
+  const route = useRoute();
+  const token = useToken();
+  const service = useLoaded(() => fetchInfo(token), [token]);
+  const main = useRef<HTMLElement>(null);
+  useEffect(() => {
+    document.title = `${TITLES[route.view]} · Lethe`;
+  }, [route.view]);
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => skip(event, main.current)}>
+        Skip to the content
+      </a>
+      <header class="top">
+        <a class="brand" href={formatRoute({ view: "results" })}>
+          Lethe
+        </a>
+        <nav aria-label="Views">
+          {VIEWS.map((view) => (
+            <a
+              key={view}
+              href={formatRoute({ view, path: sharedPath(route, view) })}
+              aria-current={view === route.view ? "page" : undefined}
+            >
+              {TITLES[view]}
+            </a>
+          ))}
+        </nav>
+        <ThemeSwitch />
+      </header>
+      <main id="main" ref={main} tabIndex={-1}>
+        <Await loaded={service} what="the service">
+          {(info) => <ViewOf route={route} service={info} token={token} />}
+        </Await>
+      </main>
+    </>
+  );
+}
+
+function ViewOf({
+  route,
+  service,
+  token,
+}: {
+  route: Route;
+  service: ServiceInfo;
+  token: string | undefined;
+}): JSX.Element {
+  // In an object, because a state that is a function would be called.
+  const loaded = useLoaded(async () => ({ Shown: await LOADERS[route.view]() }), [route.view]);
+  return (
+    <Await loaded={loaded} what={TITLES[route.view].toLowerCase()}>
+      {({ Shown }) => <Shown service={service} server={SERVER} route={route} token={token} />}
+    </Await>
+  );
+}
+
+/** Results and privacy are about one task: the other one opens with the same. */
+function sharedPath(route: Route, view: ViewName): readonly string[] {
+  const aboutTasks: readonly ViewName[] = ["results", "privacy"];
+  return aboutTasks.includes(view) && aboutTasks.includes(route.view) ? route.path.slice(0, 1) : [];
+}
+
+/** Moves the focus, without changing the address, which is the route. */
+function skip(event: Event, main: HTMLElement | null): void {
+  event.preventDefault();
+  main?.focus();
+}
+
+async function fetchInfo(token: string | undefined): Promise<ServiceInfo> {
+  const { fetchConsole } = await import("./info.ts");
+  return fetchConsole(SERVER, token);
+}

@@ -1,0 +1,66 @@
+import { LetheError } from "@lethe/core/error";
+import { useEffect, useState } from "preact/hooks";
+
+/** Something that is being fetched, was fetched, or could not be. `again` fetches it once more. */
+export type Loaded<T> = { readonly again: () => void } & (
+  | { readonly state: "loading" }
+  | { readonly state: "failed"; readonly failure: LetheError }
+  | { readonly state: "there"; readonly value: T }
+);
+
+type Inner<T> =
+  | { readonly state: "loading" }
+  | { readonly state: "failed"; readonly failure: LetheError }
+  | { readonly state: "there"; readonly value: T };
+
+/** How often something is fetched again; by default never. */
+interface LoadOptions {
+  readonly everyMilliseconds?: number;
+}
+
+/**
+ * Fetches something when `keys` change, and again at an interval while the tab is visible. What was there stays until
+ * the new value arrives, so that nothing jumps; answers that come too late are dropped.
+ */
+export function useLoaded<T>(
+  load: () => Promise<T>,
+  keys: readonly unknown[],
+  { everyMilliseconds }: LoadOptions = {},
+): Loaded<T> {
+  const [inner, setInner] = useState<Inner<T>>({ state: "loading" });
+  const [tries, setTries] = useState(0);
+  const again = (): void => setTries((n) => n + 1);
+  useEffect(() => {
+    setInner({ state: "loading" });
+  }, keys);
+  useEffect(() => {
+    let isCurrent = true;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const run = async (): Promise<void> => {
+      const next = await outcomeOf(load);
+      if (!isCurrent) return;
+      setInner(next);
+      if (everyMilliseconds !== undefined) timer = setTimeout(whenVisible, everyMilliseconds);
+    };
+    const whenVisible = (): void => {
+      if (document.visibilityState === "visible") void run();
+      else document.addEventListener("visibilitychange", whenVisible, { once: true });
+    };
+    void run();
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", whenVisible);
+    };
+  }, [...keys, tries]);
+  return { ...inner, again };
+}
+
+async function outcomeOf<T>(load: () => Promise<T>): Promise<Inner<T>> {
+  try {
+    return { state: "there", value: await load() };
+  } catch (error) {
+    if (error instanceof LetheError) return { state: "failed", failure: error };
+    return { state: "failed", failure: new LetheError("service-failed", String(error)) };
+  }
+}
