@@ -1,28 +1,11 @@
-import { encodeManifest, encodeOperatorKey, encodeSignedManifest, parseTask } from "@lethe/core/message";
 import { describe, expect, it } from "vitest";
 import { fakeService } from "../test/fake-service.ts";
 import { lastWindows } from "./last-windows.ts";
 
-const TASK = parseTask(
-  JSON.stringify({
-    version: 1,
-    task: "t",
-    tickSeconds: 10,
-    ticks: 10,
-    graceSeconds: 0,
-    mode: "one-server",
-    minimumDevices: 10,
-    metrics: [{ name: "counted", statistic: "occurrence", localEpsilon: 1 }],
-  }),
-);
-const manifest = encodeManifest({
-  ...TASK,
-  fromWindow: 7,
-  servers: [{ role: "tally", url: "https://tally.example", key: encodeOperatorKey(new Uint8Array(32)) }],
+const told = (window: number, status = "released") => ({
+  ...{ status, task: "t", window },
+  ...{ from: 100 * window, to: 100 * (window + 1) },
 });
-const MANIFEST = { "/v1/tasks/t": encodeSignedManifest({ manifest, signature: new Uint8Array(64) }) };
-
-const told = (window: number, status = "released") => ({ status, task: "t", window });
 const page = (...windows: ReturnType<typeof told>[]): string => JSON.stringify({ releases: windows });
 
 /** "7 released". */
@@ -33,7 +16,6 @@ async function found(url: string, count: number): Promise<string[]> {
 describe("the last windows", () => {
   it("are in order, oldest first, with those that were never released in their places", async () => {
     const { url } = await fakeService({
-      ...MANIFEST,
       "/v1/tasks/t/releases?limit=6": page(told(30), told(29, "lost"), told(26, "not-enough"), told(25), told(7)),
     });
     expect(await found(url, 6)).toEqual([
@@ -44,16 +26,15 @@ describe("the last windows", () => {
   });
 
   it("are fewer in a young task, and none before anything is published", async () => {
-    const { url } = await fakeService({ ...MANIFEST, "/v1/tasks/t/releases?limit=30": page(told(8), told(7)) });
+    const { url } = await fakeService({ "/v1/tasks/t/releases?limit=30": page(told(8), told(7)) });
     expect(await found(url, 30)).toEqual(["7 released", "8 released"]);
-    const empty = await fakeService({ ...MANIFEST, "/v1/tasks/t/releases?limit=30": page() });
+    const empty = await fakeService({ "/v1/tasks/t/releases?limit=30": page() });
     expect(await found(empty.url, 30)).toEqual([]);
   });
 
   it("are fetched in pages of at most 100, and no further than needed", async () => {
     const windows = Array.from({ length: 100 }, (_, i) => told(500 - i));
     const { url, asked } = await fakeService({
-      ...MANIFEST,
       "/v1/tasks/t/releases?limit=100": page(...windows),
       "/v1/tasks/t/releases?limit=20&before=401": page(...windows.slice(0, 20).map(({ window }) => told(window - 100))),
     });

@@ -1,6 +1,6 @@
-import { type Manifest, type ReleaseOrWithheld, timesOf } from "@lethe/core/message";
+import type { ReleaseOrWithheld } from "@lethe/core/message";
 import { type AssembleOptions, assemble, type ServerPair } from "./assemble.ts";
-import { fetchManifest, fetchRelease, fetchReleases, type PublishedWindow, type ServerShare } from "./service.ts";
+import { fetchRelease, fetchReleases, type PublishedWindow, type ServerShare } from "./service.ts";
 
 /** A window between others about which nothing was published: the service did not run, or is not done with it. */
 export interface UnreleasedWindow {
@@ -32,7 +32,7 @@ export async function lastWindows(
     published.push(...page);
     if (page.length < limit || published.length >= count || isBeyond(published, count)) break;
   }
-  return withGaps(await fetchManifest(server, task), published, count);
+  return withGaps(task, published, count);
 }
 
 function isBeyond(published: readonly PublishedWindow[], count: number): boolean {
@@ -40,19 +40,21 @@ function isBeyond(published: readonly PublishedWindow[], count: number): boolean
   return newest !== undefined && oldest !== undefined && newest.window - oldest.window >= count - 1;
 }
 
-/** One entry for every window from the oldest to the newest. */
+/** One entry for every window from the oldest to the newest. All windows of a task have the same length. */
 function withGaps(
-  manifest: Manifest,
+  task: string,
   published: readonly PublishedWindow[],
   count: number,
 ): (PublishedWindow | UnreleasedWindow)[] {
+  const [newest] = published;
+  if (!newest) return [];
   const byNumber = new Map(published.map((each) => [each.window, each]));
-  const newest = published[0]?.window ?? 0;
-  const first = Math.max(published.at(-1)?.window ?? 1, newest - count + 1);
-  return Array.from({ length: Math.max(0, newest - first + 1) }, (_, i) => {
+  const length = newest.to - newest.from;
+  const first = Math.max(published.at(-1)?.window ?? 1, newest.window - count + 1);
+  return Array.from({ length: newest.window - first + 1 }, (_, i) => {
     const window = first + i;
-    const { from, to } = timesOf(manifest, window);
-    return byNumber.get(window) ?? { status: "not-released", task: manifest.task, window, from, to };
+    const [from, to] = [window * length, (window + 1) * length];
+    return byNumber.get(window) ?? { status: "not-released", task, window, from, to };
   });
 }
 
@@ -66,23 +68,20 @@ export async function collectLastWindows(
   count: number,
   options: AssembleOptions = {},
 ): Promise<readonly (ReleaseOrWithheld | UnreleasedWindow)[]> {
-  const manifest = await fetchManifest(servers.leader, task);
   const found: (ReleaseOrWithheld | UnreleasedWindow)[] = [];
   for (const each of await lastWindows(servers.leader, task, count)) {
-    found.push(each.status === "shared" ? await collectShared(servers, manifest, each, options) : each);
+    found.push(each.status === "shared" ? await collectShared(servers, task, each, options) : each);
   }
   return found;
 }
 
 async function collectShared(
   servers: ServerPair,
-  manifest: Manifest,
-  { window, signed }: ServerShare,
+  task: string,
+  { window, from, to, signed }: ServerShare,
   options: AssembleOptions,
 ): Promise<ReleaseOrWithheld | UnreleasedWindow> {
-  const { task } = manifest;
   const other = await fetchRelease(servers.helper, task, window);
   if (other?.status === "shared") return assemble(servers, task, window, signed, other.signed, options);
-  const { from, to } = timesOf(manifest, window);
   return other ?? { status: "not-released", task, window, from, to };
 }

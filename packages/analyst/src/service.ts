@@ -13,6 +13,9 @@ import { ask, askJson, askStatus, unless } from "./request.ts";
 export interface ServerShare {
   readonly status: "shared";
   readonly window: number;
+  /** Unix seconds. */
+  readonly from: number;
+  readonly to: number;
   /** The signature is not checked yet. */
   readonly signed: SignedShare;
 }
@@ -77,5 +80,6 @@ type Published = ReleaseOrWithheld | { readonly status: "shared" };
 function readPublished(published: Published): PublishedWindow {
   if (published.status !== "shared") return published;
   const signed = parseSignedShare(JSON.stringify(published));
-  return { status: "shared", window: parseWindowShare(signed.document).window, signed };
+  const { window, from, to } = parseWindowShare(signed.document);
+  return { status: "shared", window, from, to, signed };
 }

@@ -9,11 +9,6 @@ export function utcAndLocal(seconds: number): string {
   return offset === 0 ? `${utc(seconds)} UTC` : `${utc(seconds)} UTC (here ${utc(seconds - 60 * offset)})`;
 }
 
-/** The same in the form of ISO 8601: 2026-03-01T12:00:00Z. */
-export function iso(seconds: number): string {
-  return `${utc(seconds).replace(" ", "T")}Z`;
-}
-
 /** A duration in words: 93600 seconds are "1 day 2 hours". */
 export function inWords(seconds: number): string {
   const counts = {

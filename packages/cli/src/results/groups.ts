@@ -1,4 +1,5 @@
-import type { FigureDifference, MetricDifference, Release, ReleasedMetric } from "@lethe/core/message";
+import { differencesOf } from "@lethe/analyst";
+import type { MetricDifference, Release, ReleasedMetric } from "@lethe/core/message";
 import { entryOf } from "@lethe/core/statistic";
 import { count, figure, formatFigure, formatTable } from "../print/table.ts";
 
@@ -32,11 +33,6 @@ export function describeGroups(
 }
 
 const FIGURES = ["metric", "statistic", "estimate", "± s.e.", "95% interval", "consistent"];
-
-/** The differences of a metric in their order: one, or one for every category. */
-export function differencesOf(metric: MetricDifference): readonly (FigureDifference & { readonly label?: string })[] {
-  return "buckets" in metric ? metric.buckets.map((bucket) => ({ ...bucket, label: bucket.bucket })) : [metric];
-}
 
 function differenceRows(metric: MetricDifference): string[][] {
   const { name, statistic } = metric;

@@ -1,6 +1,6 @@
+import { toCsv } from "@lethe/analyst";
 import type { BucketFigure, Figure, Release } from "@lethe/core/message";
 import { describe, expect, it } from "vitest";
-import { toCsv } from "./csv.ts";
 import { describeOutcome } from "./text.ts";
 
 const figure = (estimate: number, standardError: number): Figure => ({

@@ -1,9 +1,8 @@
-import type { Pending } from "@lethe/analyst";
+import { type FinishedWindow, type Pending, toCsv } from "@lethe/analyst";
 import type { ReleaseOrWithheld, Task } from "@lethe/core/message";
 import type { Command } from "commander";
-import { toCsv } from "./csv.ts";
 import { describeOutcome, describePending } from "./text.ts";
-import { describeTrend, type FinishedWindow } from "./trend.ts";
+import { describeTrend } from "./trend.ts";
 
 /** The options that choose the format of results. */
 export interface Format {

@@ -1,8 +1,8 @@
+import { type FinishedWindow, toCsv } from "@lethe/analyst";
 import type { Figure, Release } from "@lethe/core/message";
 import { describe, expect, it, vi } from "vitest";
-import { toCsv } from "./csv.ts";
 import { describeOutcome, describeState } from "./text.ts";
-import { describeTrend, type FinishedWindow } from "./trend.ts";
+import { describeTrend } from "./trend.ts";
 import { createStatusLine } from "./wait.ts";
 
 const figure = (estimate: number, standardError: number): Figure => ({

@@ -1,3 +1,4 @@
+import { localDelta } from "@lethe/analyst";
 import {
   type Figure,
   figuresOf,
@@ -100,11 +101,6 @@ function guaranteesOf(metric: ReleasedMetric): string[] {
   const { localEpsilon, epsilon, delta } = metric;
   const at = ` (δ ${figure(delta)})`;
   return [figure(localEpsilon) + (localDelta(metric) > 0 ? at : ""), figure(epsilon) + at];
-}
-
-/** The δ of the local guarantee, which is 0 unless the noise is Gaussian. */
-export function localDelta({ mechanism, delta }: ReleasedMetric): number {
-  return mechanism === "discrete-gaussian" ? delta : 0;
 }
 
 /** The buckets of quantiles, as a table with an empty line after it; nothing if there are none. */

@@ -7,10 +7,8 @@ import {
   type ReleasedMetric,
   summaryOf,
 } from "@lethe/core/message";
-import { iso } from "../print/time.ts";
-import { differencesOf } from "./groups.ts";
-import { localDelta } from "./text.ts";
-import type { FinishedWindow } from "./trend.ts";
+import { differencesOf, localDelta } from "./figures.ts";
+import type { FinishedWindow } from "./series.ts";
 
 const HEADER = [
   "task",
@@ -111,6 +109,11 @@ function quantilesAt(metric: ReleasedMetric, end: "bucket" | "low" | "high", buc
     .filter((quantile) => quantile[end] === bucket)
     .map(({ q }) => q)
     .join(" ");
+}
+
+/** A time in Unix seconds in the form of ISO 8601: 2026-03-01T12:00:00Z. */
+function iso(seconds: number): string {
+  return `${new Date(1000 * seconds).toISOString().slice(0, 19)}Z`;
 }
 
 function quoted(cell: string): string {
