@@ -1,6 +1,13 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ADMIN_TOKEN, asAdmin, createTask, EXACT_TASK, startTestService, type TestService } from "../../test/service.ts";
+import {
+  ADMIN_TOKEN,
+  asAdmin,
+  createTask,
+  EXACT_TASK,
+  startTestService,
+  type TestService,
+} from "../../test/service.ts";
 import { consoleFileRoutes } from "./console-routes.ts";
 import * as schemas from "./schemas.ts";
 

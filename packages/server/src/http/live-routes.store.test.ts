@@ -1,5 +1,5 @@
 import { windowAt } from "@lethe/core/message";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { enrolMany, fetchTask, type KnownTask, reportOf, upload } from "../../test/device.ts";
 import { eventually } from "../../test/eventually.ts";
 import {
@@ -11,13 +11,14 @@ import {
   startTestService,
   type TestService,
 } from "../../test/service.ts";
+import { enrolShared, makeTask, SHARED_TASK, startPair } from "../../test/two-servers.ts";
 import * as schemas from "./schemas.ts";
 
 interface Operations {
   readonly now: number;
   readonly ready: true | string;
   readonly backlog: { readonly reports: number; readonly keys?: number; readonly windows: number };
-  readonly disk?: { readonly freeBytes: number; readonly isLow: boolean };
+  readonly helper?: { readonly url: string; readonly answers: boolean; readonly detail: string };
   readonly tasks: readonly {
     readonly task: string;
     readonly nextRelease: { readonly window: number; readonly at: number } | null;
@@ -40,8 +41,8 @@ afterAll(async () => {
   await service?.remove();
 });
 
-async function operations(): Promise<Operations> {
-  const response = await asAdmin(service, "/v1/operations");
+async function operations(of: Pick<TestService, "url"> = service): Promise<Operations> {
+  const response = await asAdmin(of, "/v1/operations");
   const text = await response.text();
   expect(text).not.toContain(ADMIN_TOKEN);
   expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-store"]);
@@ -107,24 +108,25 @@ it("keeps the last finished windows, and names the next release", async () => {
   expect(closed.tasks[0]?.nextRelease?.window).toBe(window + 1);
 });
 
-it("a window that nobody finishes is overdue, in the list and in the backlog", async () => {
-  await service.stop();
-  const database = await service.openDatabase();
-  // As another process has left them: 12 windows ago, and all windows since are finished.
-  const [row] = await database.query<{ id: number }>("SELECT task_id AS id FROM windows LIMIT 1");
-  const old = window - 12;
-  for (let number = old; number < window; number++) {
-    await database.query(
-      `INSERT INTO windows (task_id, name, number, state, secret_commitment, enrolled, received, erased)
-       VALUES ($1, 'exact', $2, $3, '', 5, 4, $4)`,
-      [row?.id ?? 0, number, number === old ? "closed" : "released", number !== old],
-    );
-  }
-  const rows = await database.query<{ number: number }>(
-    "SELECT number FROM windows WHERE name = 'exact' ORDER BY number DESC LIMIT 10",
-  );
-  await database.query("UPDATE tasks SET from_window = 0");
-  await database.close();
-  expect(rows.length).toBe(10);
-  await expect(service.restart()).rejects.toMatchObject({ code: "bad-key-file" });
+it("of a leader: whether its helper answers, and the windows that wait for it", async () => {
+  const pair = await startPair();
+  onTestFinished(pair.remove);
+  const known = await makeTask(pair);
+  const first = windowAt(SHARED_TASK, pair.leader.clock() / 1000);
+  const at = (): Promise<Operations> => operations(pair.leader);
+  expect((await at()).helper).toEqual({ url: pair.helper.url, answers: true, detail: "ready" });
+  expect(await operations(pair.helper)).not.toHaveProperty("helper");
+  await enrolShared(pair, known, first);
+  const { url } = pair.helper;
+  await pair.helper.stop();
+  pair.leader.clock.advance(120 + 60);
+  const waiting = await eventually(async () => {
+    const found = await at();
+    return found.backlog.windows === 1 && found.helper?.answers === false ? found : undefined;
+  });
+  expect(waiting.helper).toEqual({ url, answers: false, detail: "no answer within 2 s" });
+  expect(waiting.ready).toMatch(/unreachable/);
+  const [{ windows, nextRelease } = { windows: [], nextRelease: null }] = waiting.tasks;
+  expect(windows.at(-1)).toMatchObject({ window: first, state: "closed" });
+  expect(nextRelease).toMatchObject({ window: first, at: (first + 1) * 120 + 60 });
 });

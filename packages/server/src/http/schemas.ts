@@ -91,10 +91,7 @@ export const console: z.ZodType<unknown> = z.strictObject({
   now: z.number().describe("Unix seconds, by the service's clock"),
   privateResults: z.boolean().describe("whether releases and windows need the admin token"),
   isAdmin: z.boolean().describe("whether this request had the admin token"),
-  tasks: z
-    .array(taskName)
-    .exactOptional()
-    .describe("absent if results are private and the request had no admin token"),
+  tasks: z.array(taskName).exactOptional().describe("absent if results are private and the request had no admin token"),
   operatorKey: z.string().exactOptional(),
   hasDemonstration: z.boolean(),
 });
@@ -114,10 +111,7 @@ export const operations: z.ZodType<unknown> = z.strictObject({
     })
     .exactOptional()
     .describe("of all processes on the database; absent if the database does not answer"),
-  disk: z
-    .strictObject({ freeBytes: whole, isLow: z.boolean() })
-    .exactOptional()
-    .describe("of an embedded database"),
+  disk: z.strictObject({ freeBytes: whole, isLow: z.boolean() }).exactOptional().describe("of an embedded database"),
   helper: z
     .strictObject({ url: z.string(), answers: z.boolean(), detail: z.string() })
     .exactOptional()
@@ -128,7 +122,9 @@ export const operations: z.ZodType<unknown> = z.strictObject({
       version: whole.describe("in force in the running window"),
       windowSeconds: whole,
       nextRelease: z.strictObject({ window: whole, at: z.number() }).nullable(),
-      windows: z.array(windowStatus).describe("the next, all that are not finished, and the last finished; newest first"),
+      windows: z
+        .array(windowStatus)
+        .describe("the next, all that are not finished, and the last finished; newest first"),
     }),
   ),
 });

@@ -175,12 +175,7 @@ function isOfWindow(parameters: unknown): parameters is { readonly task: string;
 
 const pathOf = (route: Route<unknown>): string => route.path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-function addRoute(
-  app: FastifyInstance,
-  { lookForTask }: HttpOptions,
-  admin: AdminCheck,
-  route: Route<unknown>,
-): void {
+function addRoute(app: FastifyInstance, { lookForTask }: HttpOptions, admin: AdminCheck, route: Route<unknown>): void {
   const check = (request: FastifyRequest, parameters: unknown): void => {
     checkBody(route, request, parameters);
     route.before?.(parameters);
