@@ -21,18 +21,17 @@ export {
   withdrawAgreement,
 } from "./admin.ts";
 export { type AssembleOptions, assemble, type ServerPair } from "./assemble.ts";
-export { type CollectOptions, collectRelease, helperHindrance } from "./collect.ts";
+export { type CollectOptions, collectLastWindows, collectRelease, helperHindrance } from "./collect.ts";
 export { toCsv } from "./csv.ts";
 export { ANY, type CrossTable, crossTableOf, differencesOf, isAverage, localDelta } from "./figures.ts";
 export { type FoundRelease, findRelease, type Pending, type SoughtRelease } from "./find.ts";
-export { collectLastWindows, lastWindows, type UnreleasedWindow } from "./last-windows.ts";
+export { lastWindows, type UnreleasedWindow } from "./last-windows.ts";
+export { fetchManifest, fetchSignedManifest } from "./manifest.ts";
 export { unless } from "./request.ts";
 export { FINISHED_WORDS, type FigureOrGap, type FinishedWindow, figureIn, type Series, seriesOf } from "./series.ts";
 export {
-  fetchManifest,
   fetchRelease,
   fetchReleases,
-  fetchSignedManifest,
   fetchWindow,
   type PublishedWindow,
   type ServerShare,
