@@ -6,7 +6,7 @@
  * Start reading with `service.ts`, the requests that anybody may send. `admin.ts` has the requests that take the admin
  * token, `window.ts` finds windows, `find.ts` finds their releases, `last-windows.ts` finds those of many windows, and
  * `collect.ts` asks two servers and has `assemble.ts` check and add what they publish. All requests pass through
- * `request.ts`. What people read of releases starts with `series.ts`, figures over many windows; `figures.ts` has those of
+ * `request.ts`. Figures for readers start with `series.ts`, figures over many windows; `figures.ts` has those of
  * one window, and `csv.ts` writes both as CSV.
  */
 

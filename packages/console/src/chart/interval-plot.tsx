@@ -23,7 +23,7 @@ const NAME = 76;
 
 /**
  * Values over windows, each with its 95% interval, and a line through them that is broken at gaps. With `onSelect`, a
- * click on a point or gap selects it; whoever uses the keyboard needs another way.
+ * click on a point or gap selects it; readers who use the keyboard need another way.
  */
 export function IntervalPlot({
   points,
