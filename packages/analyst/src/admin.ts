@@ -1,7 +1,8 @@
 import { LetheError } from "@lethe/core/error";
 import type { Manifest, Task, WindowStatus } from "@lethe/core/message";
+import { readManifest } from "./manifest.ts";
 import { ask, askJson, type Request } from "./request.ts";
-import { readManifest, taskPath } from "./service.ts";
+import { taskPath } from "./service.ts";
 
 /** One task of a service, in the list that its admin sees. */
 export interface TaskSummary {

@@ -9,7 +9,8 @@ import {
   twoServerLayoutOf,
   type WindowShare,
 } from "@lethe/core/two-server";
-import { fetchSignedManifest, fetchWindow } from "./service.ts";
+import { fetchSignedManifest } from "./manifest.ts";
+import { fetchWindow } from "./service.ts";
 
 /** The addresses of two servers, and the operator keys that the analyst got from their operators. */
 export interface ServerPair {

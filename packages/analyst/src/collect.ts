@@ -2,7 +2,9 @@ import { LetheError } from "@lethe/core/error";
 import type { ReleaseOrWithheld } from "@lethe/core/message";
 import { type AssembleOptions, assemble, type ServerPair } from "./assemble.ts";
 import { findRelease, type Pending, type SoughtRelease } from "./find.ts";
-import { fetchManifest } from "./service.ts";
+import { lastWindows, type UnreleasedWindow } from "./last-windows.ts";
+import { fetchManifest } from "./manifest.ts";
+import { fetchRelease, type ServerShare } from "./service.ts";
 
 /** Which window to collect, and what to do about missing keys. */
 export interface CollectOptions extends SoughtRelease, AssembleOptions {}
@@ -22,6 +24,34 @@ export async function collectRelease(
   const { outcome: second } = await findRelease(servers.helper, task, { ...options, window });
   if (second.status !== "shared") return second;
   return assemble(servers, task, window, first.signed, second.signed, options);
+}
+
+/**
+ * The last windows of two servers, as `lastWindows` returns them, with the releases that their shares give together; see
+ * `assemble`. A window about which the helper has published nothing yet is `not-released`.
+ */
+export async function collectLastWindows(
+  servers: ServerPair,
+  task: string,
+  count: number,
+  options: AssembleOptions = {},
+): Promise<readonly (ReleaseOrWithheld | UnreleasedWindow)[]> {
+  const found: (ReleaseOrWithheld | UnreleasedWindow)[] = [];
+  for (const each of await lastWindows(servers.leader, task, count)) {
+    found.push(each.status === "shared" ? await collectShared(servers, task, each, options) : each);
+  }
+  return found;
+}
+
+async function collectShared(
+  servers: ServerPair,
+  task: string,
+  { window, from, to, signed }: ServerShare,
+  options: AssembleOptions,
+): Promise<ReleaseOrWithheld | UnreleasedWindow> {
+  const other = await fetchRelease(servers.helper, task, window);
+  if (other?.status === "shared") return assemble(servers, task, window, signed, other.signed, options);
+  return other ?? { status: "not-released", task, window, from, to };
 }
 
 /** Why a leader cannot finish a window, if the reason is that its helper does not answer; undefined if it does. */

@@ -1,5 +1,6 @@
 import type { WindowStatus } from "@lethe/core/message";
-import { fetchManifest, fetchRelease, fetchReleases, fetchWindow, type PublishedWindow } from "./service.ts";
+import { fetchManifest } from "./manifest.ts";
+import { fetchRelease, fetchReleases, fetchWindow, type PublishedWindow } from "./service.ts";
 import { isFinished, nextToFinish, seconds } from "./window.ts";
 
 /** A window that is not finished: its state instead of a release. */

@@ -6,7 +6,7 @@
  * Start reading with `service.ts`, the requests that anybody may send. `admin.ts` has the requests that take the admin
  * token, `window.ts` finds windows, `find.ts` finds their releases, `last-windows.ts` finds those of many windows, and
  * `collect.ts` asks two servers and has `assemble.ts` check and add what they publish. All requests pass through
- * `request.ts`. What people read of releases starts with `series.ts`, figures over many windows; `figures.ts` has those of
+ * `request.ts`. Figures for readers start with `series.ts`, figures over many windows; `figures.ts` has those of
  * one window, and `csv.ts` writes both as CSV.
  */
 
@@ -21,18 +21,17 @@ export {
   withdrawAgreement,
 } from "./admin.ts";
 export { type AssembleOptions, assemble, type ServerPair } from "./assemble.ts";
-export { type CollectOptions, collectRelease, helperHindrance } from "./collect.ts";
+export { type CollectOptions, collectLastWindows, collectRelease, helperHindrance } from "./collect.ts";
 export { toCsv } from "./csv.ts";
 export { ANY, type CrossTable, crossTableOf, differencesOf, isAverage, localDelta } from "./figures.ts";
 export { type FoundRelease, findRelease, type Pending, type SoughtRelease } from "./find.ts";
-export { collectLastWindows, lastWindows, type UnreleasedWindow } from "./last-windows.ts";
+export { lastWindows, type UnreleasedWindow } from "./last-windows.ts";
+export { fetchManifest, fetchSignedManifest } from "./manifest.ts";
 export { unless } from "./request.ts";
 export { FINISHED_WORDS, type FigureOrGap, type FinishedWindow, figureIn, type Series, seriesOf } from "./series.ts";
 export {
-  fetchManifest,
   fetchRelease,
   fetchReleases,
-  fetchSignedManifest,
   fetchWindow,
   type PublishedWindow,
   type ServerShare,

@@ -1,6 +1,4 @@
-import type { ReleaseOrWithheld } from "@lethe/core/message";
-import { type AssembleOptions, assemble, type ServerPair } from "./assemble.ts";
-import { fetchRelease, fetchReleases, type PublishedWindow, type ServerShare } from "./service.ts";
+import { fetchReleases, type PublishedWindow } from "./service.ts";
 
 /** A window between others about which nothing was published: the service did not run, or is not done with it. */
 export interface UnreleasedWindow {
@@ -56,32 +54,4 @@ function withGaps(
     const [from, to] = [window * length, (window + 1) * length];
     return byNumber.get(window) ?? { status: "not-released", task, window, from, to };
   });
-}
-
-/**
- * The same of two servers, with the releases that their shares give together; see `assemble`. A window about which the
- * helper has published nothing yet is `not-released`.
- */
-export async function collectLastWindows(
-  servers: ServerPair,
-  task: string,
-  count: number,
-  options: AssembleOptions = {},
-): Promise<readonly (ReleaseOrWithheld | UnreleasedWindow)[]> {
-  const found: (ReleaseOrWithheld | UnreleasedWindow)[] = [];
-  for (const each of await lastWindows(servers.leader, task, count)) {
-    found.push(each.status === "shared" ? await collectShared(servers, task, each, options) : each);
-  }
-  return found;
-}
-
-async function collectShared(
-  servers: ServerPair,
-  task: string,
-  { window, from, to, signed }: ServerShare,
-  options: AssembleOptions,
-): Promise<ReleaseOrWithheld | UnreleasedWindow> {
-  const other = await fetchRelease(servers.helper, task, window);
-  if (other?.status === "shared") return assemble(servers, task, window, signed, other.signed, options);
-  return other ?? { status: "not-released", task, window, from, to };
 }

@@ -1,13 +1,6 @@
-import {
-  type Manifest,
-  parseManifest,
-  parseSignedManifest,
-  type ReleaseOrWithheld,
-  type SignedManifest,
-  type WindowStatus,
-} from "@lethe/core/message";
+import type { ReleaseOrWithheld, WindowStatus } from "@lethe/core/message";
 import { parseSignedShare, parseWindowShare, type SignedShare } from "@lethe/core/two-server";
-import { ask, askJson, askStatus, unless } from "./request.ts";
+import { askJson, askStatus, unless } from "./request.ts";
 
 /** What one of two servers publishes about a window instead of a release. */
 export interface ServerShare {
@@ -22,24 +15,6 @@ export interface ServerShare {
 
 /** What a server publishes about a finished window. */
 export type PublishedWindow = ReleaseOrWithheld | ServerShare;
-
-/**
- * The manifest of a task, as the service sends it. The signature is not checked: the caller has no key to check it
- * with.
- */
-export async function fetchManifest(server: string, task: string): Promise<Manifest> {
-  return readManifest((await ask(server, taskPath(task))).body);
-}
-
-/** The manifest that is in force in a window. The signature is not checked yet. */
-export async function fetchSignedManifest(server: string, task: string, window: number): Promise<SignedManifest> {
-  return parseSignedManifest((await ask(server, `${taskPath(task)}?window=${window}`)).body);
-}
-
-/** Reads a signed manifest without checking its signature. */
-export function readManifest(signed: string): Manifest {
-  return parseManifest(parseSignedManifest(signed).manifest);
-}
 
 /** The state of a window. Rejects with `window-closed` for a window before the task's first. */
 export function fetchWindow(server: string, task: string, window: number): Promise<WindowStatus> {

@@ -2,7 +2,6 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Figure, Release, ReleaseOrWithheld, WindowStatus } from "@lethe/core/message";
 import type { FleetResult } from "@lethe/lab/fleet";
@@ -293,12 +292,6 @@ function checkCsv(csv: string, { metrics }: Release): void {
   expect(Number(rows[0]?.[header?.indexOf("estimate") ?? -1])).toBe(first.estimate);
 }
 
-/** Windows last ten seconds. */
-function secondOfWindow(second: number): Promise<void> {
-  const now = Date.now() / 1000;
-  return sleep(1000 * ((((second - now) % 10) + 10) % 10));
-}
-
 describe("before a release", () => {
   it("results says how far the window is", () => {
     writeFileSync(join(folder, "fresh.json"), JSON.stringify({ ...TASK, task: "fresh" }));
@@ -321,24 +314,6 @@ describe("before a release", () => {
       status: 2,
       stderr: `error: fresh begins with window ${manifest.fromWindow}\n`,
     });
-  });
-
-  it("task close takes the window that waits for late reports, and the running one if it is named", BUSY, async () => {
-    // Past the grace of the window before.
-    await secondOfWindow(6);
-    const none = run("task", "close", "editor-health");
-    expect(none).toMatchObject({ status: 2, stdout: "" });
-    expect(none.stderr).toMatch(
-      /^error: no window of editor-health waits for late reports; window \d+ runs until .*\n$/,
-    );
-    const running = /window (\d+) runs/.exec(none.stderr)?.[1] ?? "";
-    expect(run("task", "close", "editor-health", running).stdout).toMatch(
-      new RegExp(`^window ${running} of editor-health is (closed|not-enough) with 0 reports, at least 10 needed: `),
-    );
-    await secondOfWindow(0.5);
-    // Of the other task that window is in grace; of this one an admin closed it.
-    expect(runJson<WindowStatus>("task", "close", "fresh")).toMatchObject({ window: Number(running), received: 0 });
-    expect(run("task", "close", "editor-health").status).toBe(2);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { linearScale } from "./scale.ts";
+import { useWidth } from "./width.ts";
 
 /** A bar with its 95% interval. */
 export interface Bar {
@@ -10,23 +11,29 @@ export interface Bar {
   readonly truth?: number;
 }
 
-const WIDTH = 720;
 const ROW = 34;
-const [RIGHT, BOTTOM] = [16, 26];
-const [LEAST_LEFT, MOST_LEFT, LETTER] = [60, 240, 7.2];
+const [RIGHT, BOTTOM] = [22, 26];
+const [LEAST_LEFT, LETTER] = [60, 7.2];
+/** Names take at most this share of the width. */
+const MOST_LEFT = 0.4;
+/** The room that a number on the axis takes. */
+const NUMBER = 64;
 
 /** Bars below each other, with error bars and names on the left. */
 export function BarPlot({ bars, format }: { bars: readonly Bar[]; format: (value: number) => string }): JSX.Element {
+  const [ref, width] = useWidth();
   const longest = bars.reduce((most, { name }) => Math.max(most, name.length), 0);
-  const left = Math.min(MOST_LEFT, Math.max(LEAST_LEFT, 16 + LETTER * longest));
+  const left = Math.min(MOST_LEFT * width, Math.max(LEAST_LEFT, 16 + LETTER * longest));
+  const letters = Math.floor((left - 16) / LETTER);
   const height = bars.length * ROW + BOTTOM;
   const x = linearScale(
     bars.flatMap(({ value, interval, truth }) => [value, ...interval, truth ?? 0]),
     left,
-    WIDTH - RIGHT,
+    width - RIGHT,
+    Math.max(2, Math.min(5, Math.floor((width - left) / NUMBER))),
   );
   return (
-    <svg viewBox={`0 0 ${WIDTH} ${height}`} role="presentation">
+    <svg ref={ref} viewBox={`0 0 ${width} ${height}`} role="presentation">
       {x.ticks.map((tick) => (
         <g key={tick}>
           <line class={tick === 0 ? "axis" : "grid"} x1={x.at(tick)} x2={x.at(tick)} y1={0} y2={height - BOTTOM} />
@@ -41,7 +48,7 @@ export function BarPlot({ bars, format }: { bars: readonly Bar[]; format: (value
         return (
           <g key={name}>
             <text class="label" x={left - 10} y={middle} text-anchor="end" dominant-baseline="middle">
-              {name}
+              {shortened(name, letters)}
             </text>
             <rect class="bar" x={from} y={middle - 10} width={to - from} height={20} />
             <line class="interval" x1={x.at(low)} x2={x.at(high)} y1={middle} y2={middle} />
@@ -55,4 +62,9 @@ export function BarPlot({ bars, format }: { bars: readonly Bar[]; format: (value
       })}
     </svg>
   );
+}
+
+/** A name that fits; the table behind the plot has the whole one. */
+export function shortened(name: string, letters: number): string {
+  return name.length > letters ? `${name.slice(0, Math.max(1, letters - 1))}…` : name;
 }

@@ -10,19 +10,28 @@ import { downloadPng } from "./png.ts";
 export interface TableData {
   readonly columns: readonly string[];
   /** The first cell of a row is its heading. */
-  readonly rows: readonly (readonly string[])[];
+  readonly rows: readonly (readonly Cell[])[];
 }
+
+/** What a table shows in a cell; with the number that was rounded to it, for programs that read the page. */
+export type Cell = string | { readonly text: string; readonly value: number };
 
 /** A plot with its caption, a table of the same figures, and a button that saves it as a picture. */
 export function Figure({
   title,
   note,
+  options,
+  below,
   table,
   fileName,
   children,
 }: {
   title: string;
   note?: ComponentChildren;
+  /** What the reader can choose about this plot alone. */
+  options?: ComponentChildren;
+  /** What follows from the plot, in words. */
+  below?: ComponentChildren;
   table: TableData;
   fileName: string;
   children: ComponentChildren;
@@ -36,12 +45,14 @@ export function Figure({
         <h3>{title}</h3>
         {note !== undefined && <p class="note">{note}</p>}
       </figcaption>
+      {options}
       <div class={isTable ? "plot hidden" : "plot"} ref={plot} aria-hidden="true">
         {children}
       </div>
       <div class={isTable ? "scroll" : "visually-hidden"}>
         <DataTable caption={title} {...table} />
       </div>
+      {below}
       <div class="actions">
         <button type="button" class="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
           {isTable ? "Show the plot" : "Show the table"}
@@ -75,14 +86,16 @@ export function DataTable({ caption, columns, rows }: TableData & { caption: str
       </thead>
       <tbody>
         {rows.map((row, i) => (
-          <tr key={`${i} ${row[0]}`}>
+          <tr key={i}>
             {row.map((cell, j) =>
               j === 0 ? (
                 <th scope="row" key={columns[j]}>
-                  {cell}
+                  {textOf(cell)}
                 </th>
               ) : (
-                <td key={columns[j]}>{cell}</td>
+                <td key={columns[j]} data-value={typeof cell === "string" ? undefined : String(cell.value)}>
+                  {textOf(cell)}
+                </td>
               ),
             )}
           </tr>
@@ -90,4 +103,8 @@ export function DataTable({ caption, columns, rows }: TableData & { caption: str
       </tbody>
     </table>
   );
+}
+
+function textOf(cell: Cell): string {
+  return typeof cell === "string" ? cell : cell.text;
 }

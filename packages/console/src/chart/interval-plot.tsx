@@ -1,5 +1,8 @@
 import type { JSX } from "preact";
+import { useEffect, useId } from "preact/hooks";
+import { Hatching } from "./hatching.tsx";
 import { linearScale } from "./scale.ts";
+import { useWidth } from "./width.ts";
 
 /** A point of the plot: a value with its interval, or the reason why there is none. */
 export interface Point {
@@ -13,37 +16,61 @@ export interface Point {
   readonly gap?: string;
 }
 
-const [WIDTH, HEIGHT] = [720, 260];
-const [LEFT, RIGHT, TOP, BOTTOM] = [64, 12, 10, 34];
-const MOST_NAMES = 8;
+const HEIGHT = 240;
+const [LEFT, RIGHT, TOP, BOTTOM] = [56, 8, 10, 30];
+/** The room that a name on the axis takes. */
+const NAME = 76;
 
-/** Values over windows, each with its 95% interval; a band and a line through them, broken at gaps. */
+/**
+ * Values over windows, each with its 95% interval, and a line through them that is broken at gaps. With `onSelect`, a
+ * click on a point or gap selects it; readers who use the keyboard need another way.
+ */
 export function IntervalPlot({
   points,
   format,
+  selected,
+  onSelect,
 }: {
   points: readonly Point[];
   format: (value: number) => string;
+  selected?: number;
+  onSelect?: (index: number) => void;
 }): JSX.Element {
+  const [ref, width] = useWidth();
+  const hatching = useId();
   const all = points.flatMap(({ value, interval, truth }) => [value, truth, ...(interval ?? [])]);
   const y = linearScale(
     all.filter((each) => each !== undefined),
     HEIGHT - BOTTOM,
     TOP,
   );
-  const step = (WIDTH - LEFT - RIGHT) / Math.max(1, points.length);
+  const step = (width - LEFT - RIGHT) / Math.max(1, points.length);
   const x = (i: number): number => LEFT + (i + 0.5) * step;
-  const every = Math.ceil(points.length / MOST_NAMES);
+  const every = Math.ceil(NAME / step);
+  useEffect(() => {
+    const svg = ref.current;
+    if (!svg || !onSelect) return undefined;
+    const select = (event: MouseEvent): void => {
+      const i = Math.floor((event.clientX - svg.getBoundingClientRect().left - LEFT) / step);
+      if (i >= 0 && i < points.length) onSelect(i);
+    };
+    svg.addEventListener("click", select);
+    return () => svg.removeEventListener("click", select);
+  }, [ref, onSelect, step, points.length]);
   return (
-    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="presentation">
+    <svg ref={ref} class={onSelect ? "selectable" : ""} viewBox={`0 0 ${width} ${HEIGHT}`} role="presentation">
+      <Hatching id={hatching} />
       {y.ticks.map((tick) => (
         <g key={tick}>
-          <line class={tick === 0 ? "axis" : "grid"} x1={LEFT} x2={WIDTH - RIGHT} y1={y.at(tick)} y2={y.at(tick)} />
+          <line class={tick === 0 ? "axis" : "grid"} x1={LEFT} x2={width - RIGHT} y1={y.at(tick)} y2={y.at(tick)} />
           <text class="label" x={LEFT - 8} y={y.at(tick)} text-anchor="end" dominant-baseline="middle">
             {format(tick)}
           </text>
         </g>
       ))}
+      {selected !== undefined && selected >= 0 && (
+        <rect class="selected" x={x(selected) - step / 2} y={TOP} width={step} height={HEIGHT - BOTTOM - TOP} />
+      )}
       {runsOf(points).map((run) => (
         <path
           key={run[0]}
@@ -53,12 +80,12 @@ export function IntervalPlot({
         />
       ))}
       {points.map((point, i) => (
-        <PointMark key={`${i} ${point.name}`} point={point} x={x(i)} step={step} at={y.at} />
+        <PointMark key={`${i} ${point.name}`} point={point} x={x(i)} step={step} at={y.at} hatching={hatching} />
       ))}
       {points.map(
         ({ name }, i) =>
-          i % every === 0 && (
-            <text key={`${i} ${name}`} class="label" x={x(i)} y={HEIGHT - 12} text-anchor="middle">
+          (points.length - 1 - i) % every === 0 && (
+            <text key={`${i} ${name}`} class="label" {...anchored(x(i), width)} y={HEIGHT - 8}>
               {name}
             </text>
           ),
@@ -67,30 +94,43 @@ export function IntervalPlot({
   );
 }
 
+/** A name at the edge stays inside. */
+function anchored(x: number, width: number): { x: number; "text-anchor": "middle" | "end" } {
+  return x + NAME / 2 > width ? { x: width - 1, "text-anchor": "end" } : { x, "text-anchor": "middle" };
+}
+
 function PointMark({
-  point: { value, interval, truth, gap },
+  point: { name, value, interval, truth, gap },
   x,
   step,
   at,
+  hatching,
 }: {
   point: Point;
   x: number;
   step: number;
   at: (value: number) => number;
+  hatching: string;
 }): JSX.Element {
   if (value === undefined) {
     return (
-      <g>
-        <rect class="gap" x={x - step / 2} y={TOP} width={step} height={HEIGHT - BOTTOM - TOP}>
-          <title>{gap}</title>
-        </rect>
-      </g>
+      <rect fill={`url(#${hatching})`} x={x - step / 2} y={TOP} width={step} height={HEIGHT - BOTTOM - TOP}>
+        <title>{`${name}: ${gap}`}</title>
+      </rect>
     );
   }
+  const cap = Math.min(4, step / 4);
   return (
     <g>
-      {interval && <line class="interval" x1={x} x2={x} y1={at(interval[0])} y2={at(interval[1])} />}
-      <circle class="point" cx={x} cy={at(value)} r={3.5} />
+      <title>{name}</title>
+      {interval && (
+        <path
+          class="interval"
+          fill="none"
+          d={interval.map((end) => `M${x - cap} ${at(end)}h${2 * cap}`).join("") + barOf(x, interval, at)}
+        />
+      )}
+      <circle class="point" cx={x} cy={at(value)} r={Math.min(4, Math.max(2, step / 3))} />
       {truth !== undefined && (
         <line
           class="truth"
@@ -102,6 +142,10 @@ function PointMark({
       )}
     </g>
   );
+}
+
+function barOf(x: number, [low, high]: readonly [number, number], at: (value: number) => number): string {
+  return `M${x} ${at(low)}L${x} ${at(high)}`;
 }
 
 /** The positions of values without a gap between them. */

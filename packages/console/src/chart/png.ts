@@ -8,6 +8,7 @@ const STYLED = [
   "stroke-dasharray",
   "stroke-linecap",
   "opacity",
+  "fill-opacity",
   "font-size",
   "font-family",
   "font-weight",

@@ -1,8 +1,33 @@
+/**
+ * The view of results: all tasks, or one task with the trend of every metric, the figures of a window, and its groups.
+ * `choices.ts` has what the reader can choose, all of which is in the address; `fetch.ts` gets windows through
+ * `@lethe/analyst`. `figures.ts`, `sentences.ts`, `funnel.ts` and `heat-map.ts` turn releases into what is drawn and
+ * said, without a page. Start reading at `task-results.tsx`.
+ */
 import type { JSX } from "preact";
-import { Empty } from "../shell/states.tsx";
+import { TokenForm } from "../shell/token-form.tsx";
 import type { ViewProps } from "../shell/view.ts";
+import { choicesOf } from "./choices.ts";
+import { TaskList } from "./task-list.tsx";
+import { TaskResults } from "./task-results.tsx";
+import "./results.css";
 
 /** The view `results`. */
-export function Results({ service }: ViewProps): JSX.Element {
-  return <Empty title={`Results of a ${service.role}`} />;
+export function Results({ service, server, token, route }: ViewProps): JSX.Element {
+  const choices = choicesOf(route);
+  const { tasks } = service;
+  if (!tasks) return <TokenForm reason="The results of this service are private, and it refuses this token." />;
+  const [only] = tasks;
+  const task = choices.task ?? (tasks.length === 1 ? only : undefined);
+  if (task === undefined) return <TaskList server={server} token={token} tasks={tasks} />;
+  return (
+    <TaskResults
+      key={task}
+      source={{ server, token, task }}
+      choices={choices}
+      route={route}
+      isOnly={tasks.length <= 1}
+      clockAhead={service.now - Date.now() / 1000}
+    />
+  );
 }

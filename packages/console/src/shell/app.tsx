@@ -42,9 +42,9 @@ export function App(): JSX.Element {
   }, [route.view]);
   return (
     <>
-      <a class="skip" href="#main" onClick={(event) => skip(event, main.current)}>
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
         Skip to the content
-      </a>
+      </button>
       <header class="top">
         <a class="brand" href={formatRoute({ view: "results" })}>
           Lethe
@@ -93,12 +93,6 @@ function ViewOf({
 function sharedPath(route: Route, view: ViewName): readonly string[] {
   const aboutTasks: readonly ViewName[] = ["results", "privacy"];
   return aboutTasks.includes(view) && aboutTasks.includes(route.view) ? route.path.slice(0, 1) : [];
-}
-
-/** Moves the focus, without changing the address, which is the route. */
-function skip(event: Event, main: HTMLElement | null): void {
-  event.preventDefault();
-  main?.focus();
 }
 
 async function fetchInfo(token: string | undefined): Promise<ServiceInfo> {

@@ -43,8 +43,12 @@ describe("the layers drawn in docs/architecture.md", () => {
 
   it.each(packages)("package.json of %s names the packages that it imports, and no other", (name) => {
     const read = readFileSync(join(root, "packages", name, "package.json"), "utf8");
-    const { dependencies = {} } = JSON.parse(read) as { dependencies?: Record<string, string> };
-    const declared = Object.keys(dependencies).filter((dependency) => dependency.startsWith("@lethe/"));
+    const { files, ...described } = JSON.parse(read) as { files: string[] } & Partial<
+      Record<"dependencies" | "devDependencies", Record<string, string>>
+    >;
+    // Static files contain what they import.
+    const field = files.includes("dist/site") ? "devDependencies" : "dependencies";
+    const declared = Object.keys(described[field] ?? {}).filter((dependency) => dependency.startsWith("@lethe/"));
     const imported = importsBelow(join(root, "packages", name, "src")).flatMap(
       ({ to }) => /^@lethe\/\w+/.exec(to)?.[0] ?? [],
     );
