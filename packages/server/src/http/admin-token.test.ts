@@ -11,7 +11,10 @@ let logged: string;
 
 beforeEach(async () => {
   logged = "";
-  const log = pino({ level: "trace" }, { write: (line: string) => void (logged += line) });
+  const write = (line: string): void => {
+    logged += line;
+  };
+  const log = pino({ level: "trace" }, { write });
   service = await startTestService({ log, trustProxy: true });
 });
 
