@@ -26,6 +26,7 @@ const MOST_BYTES: Record<PackageName, number> = {
   device: 400_000,
   server: 500_000,
   analyst: 80_000,
+  console: 900_000,
   lab: 480_000,
   cli: 180_000,
 };
@@ -52,7 +53,8 @@ describe("what is packed", () => {
   it.each(PACKAGES)("%s: programs, declarations and what npm wants, nothing that tests or builds", (name) => {
     const shipped = operator.shipped(name);
     const files = [...shipped.keys()];
-    const wanted = /^(package\.json|README\.md|LICENSE|bin\/lethe\.js|dist\/.*\.js|dist\/.*\.d\.ts)$/;
+    const wanted =
+      /^(package\.json|README\.md|LICENSE|bin\/lethe\.js|dist\/.*\.js|dist\/.*\.d\.ts|dist\/site\/.*\.(html|css|svg))$/;
     expect(files.filter((file) => !wanted.test(file))).toEqual([]);
     expect(files.filter((file) => /\b(test|bench|vectors)\b/.test(file))).toEqual([]);
     expect(files).toEqual(expect.arrayContaining(["package.json", "README.md", "LICENSE"]));
@@ -60,7 +62,7 @@ describe("what is packed", () => {
   });
 
   it.each(PACKAGES)("%s: no file without a source, and the repository's license", (name) => {
-    const built = [...operator.shipped(name).keys()].filter((file) => /^dist\/(?!browser\/)/.test(file));
+    const built = [...operator.shipped(name).keys()].filter((file) => /^dist\/(?!browser\/|site\/)/.test(file));
     const source = (file: string) => file.replace(/^dist\/(.*?)(\.d\.ts|\.js)$/, `packages/${name}/src/$1.ts`);
     expect(built.filter((file) => !existsSync(new URL(source(file), root)))).toEqual([]);
     const license = join(operator.folder, "node_modules", "@lethe", name, "LICENSE");
@@ -76,7 +78,7 @@ describe("what is packed", () => {
 describe("the programs in the READMEs", () => {
   const programs = examples();
 
-  it("there is one for each package but the command", () => {
+  it("there is one for each package but the command and the page", () => {
     expect(programs.map(({ name }) => name)).toEqual([
       "library-ts",
       "readme-js",

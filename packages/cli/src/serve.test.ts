@@ -51,6 +51,43 @@ describe("lethe serve", () => {
     expect(readFileSync(token, "utf8")).toMatch(/^[\w-]{43}\n$/);
   });
 
+  it("delivers the console at /, with all of its files, and nothing beside them", async () => {
+    const page = await fetch(`${service.url}/`);
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; script-src 'self';/);
+    const html = await page.text();
+    const named = [...html.matchAll(/(?:src|href)="\.?(\/[^"]+)"/g)].map(([, path = ""]) => path);
+    expect(named.length).toBeGreaterThan(1);
+    for (const path of named) {
+      const file = await fetch(service.url + path);
+      expect([path, file.status, file.headers.get("x-content-type-options")]).toEqual([path, 200, "nosniff"]);
+    }
+    for (const path of ["/package.json", "/assets", "/assets/..%2f..%2f..%2fpackage.json"]) {
+      expect([path, (await fetch(service.url + path)).status]).toEqual([path, 404]);
+    }
+    expect(await (await fetch(`${service.url}/v1/console`)).json()).toMatchObject({ privateResults: false });
+  });
+
+  it(
+    "--private-results keeps releases for those who have the admin token",
+    async () => {
+      const cwd = mkdtempSync(join(tmpdir(), "lethe-private-"));
+      const closed = await startService({ cwd }, "--private-results");
+      try {
+        expect(await (await fetch(`${closed.url}/v1/console`)).json()).toMatchObject({ privateResults: true });
+        const authorization = `Bearer ${readFileSync(join(closed.data, "admin-token"), "utf8").trim()}`;
+        const path = `${closed.url}/v1/tasks/some/releases`;
+        expect((await fetch(path)).status).toBe(401);
+        expect((await fetch(path, { headers: { authorization } })).status).toBe(404);
+      } finally {
+        closed.process.kill("SIGKILL");
+        await closed.ended;
+        rmSync(cwd, { recursive: true });
+      }
+    },
+    START_TIMEOUT,
+  );
+
   it("a second service on the same folder is refused with one line", () => {
     const { status, stdout, stderr } = serve({}, "--key-file", join(folder, "other.keys"));
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });

@@ -20,7 +20,7 @@ import { type FencedBlock, fencedBlocks } from "./markdown.ts";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
 
-export const PACKAGES = ["core", "files", "device", "server", "analyst", "lab", "cli"] as const;
+export const PACKAGES = ["core", "files", "device", "server", "analyst", "console", "lab", "cli"] as const;
 export type PackageName = (typeof PACKAGES)[number];
 
 /** The README and the pages that it sends a newcomer to: a reader can run every command in them. */

@@ -1,6 +1,7 @@
 import type { Service } from "@lethe/server";
 import { pino } from "pino";
 import { PREPARING } from "../print/progress.ts";
+import { readConsole } from "../system/console.ts";
 import { requireFreePort, whyNotListening } from "../system/port.ts";
 import { readSdk } from "../system/sdk.ts";
 import type { Prepared, ServeOptions } from "./prepare.ts";
@@ -8,7 +9,7 @@ import type { Prepared, ServeOptions } from "./prepare.ts";
 /** Starts the service. Rejects with one line if the port cannot be used, before anything is stored. */
 export async function open(options: ServeOptions, prepared: Prepared): Promise<Service> {
   const { role, host, url, trustProxy, threads, keysAhead, dev, leastFree, databaseTimeout } = options;
-  const { abandonLostWindows, acceptClock, newDatabase } = options;
+  const { abandonLostWindows, acceptClock, newDatabase, privateResults } = options;
   const { place, adminToken, peer, enrolment } = prepared;
   const port = portOf(options);
   await requireFreePort({ host, port });
@@ -27,6 +28,8 @@ export async function open(options: ServeOptions, prepared: Prepared): Promise<S
       ...(trustProxy && { trustProxy }),
       log: pino({ base: null }, pino.destination({ dest: 2, sync: true })),
       sdk: readSdk(),
+      console: readConsole(),
+      ...(privateResults && { privateResults }),
       onCreating: () => process.stderr.write(`${PREPARING}\n`),
       ...(threads !== undefined && { threads }),
       keysAhead,

@@ -38,6 +38,7 @@ export function addServe(program: Command): void {
     .addOption(dataOption())
     .addOption(keyFileOption())
     .option("--trust-proxy", "trust X-Forwarded-For; only behind a proxy that sets it")
+    .option("--private-results", "releases and the states of windows need the admin token; manifests stay public")
     .option(
       "--threads <n>",
       "threads that open reports (default: one less than there are processors)",
