@@ -1,3 +1,4 @@
+import { LetheError } from "@lethe/core/error";
 import { noisedInvalidCount } from "@lethe/core/privacy";
 import { randomnessFrom } from "@lethe/core/randomness";
 import type { FastifyInstance } from "fastify";
@@ -19,7 +20,13 @@ import { requireToken } from "./intake/token.ts";
 import { requireSameHelper } from "./leader/same-helper.ts";
 import { requireSecrets } from "./release/give-up.ts";
 import type { Address } from "./start/address.ts";
-import { type Owner, type RunningKeyHolder, requireOwner, startKeyHolder } from "./start/key-holder.ts";
+import {
+  type Owner,
+  type RunningKeyHolder,
+  requireOwner,
+  startDeliveries,
+  startKeyHolder,
+} from "./start/key-holder.ts";
 import { openClock, openDatabase, whyNotReady } from "./start/open-database.ts";
 import type { Role, Service, ServiceInternals, ServiceOptions } from "./start/options.ts";
 import { type Common, remoteAdmin } from "./start/remote-admin.ts";
@@ -29,6 +36,7 @@ import { findOperator } from "./storage/operator.ts";
 import { createTaskRegistry } from "./storage/tasks.ts";
 import type { KeyFile } from "./tally/key-file.ts";
 import { openKeys, requireSignedBy } from "./tally/open-keys.ts";
+import { requireWebhook } from "./webhook/address.ts";
 
 export type { Role, Service, ServiceInternals, ServiceOptions } from "./start/options.ts";
 
@@ -98,6 +106,10 @@ function checked(options: ServiceOptions): Settings {
   for (const token of enrolment?.tokens ?? []) requireToken("an enrolment token", token);
   if (adminToken !== undefined) requireToken("the admin token", adminToken);
   const owner = role === "intake" ? undefined : requireOwner(options);
+  if (options.webhook !== undefined) {
+    requireWebhook(options.webhook);
+    if (!owner) throw new LetheError("bad-role", "an intake has no webhook: it holds no key to sign outcomes with");
+  }
   const isOneOfTwo = role === "leader" || role === "helper";
   return {
     ...{ options, role, owner },
@@ -127,6 +139,8 @@ async function startParts(
   common.metrics.watchClock(() => clock.doubt() !== undefined);
   if (database.guard) common.metrics.watchDisk(database.guard.room);
   if (keyFile) await requireSecrets({ ...common, now: clock.guess }, keyFile, options.abandonLostWindows ?? false);
+  const deliveries = keyFile && (await startDeliveries(common, keyFile, options, internals));
+  if (deliveries) ends.push(deliveries.stop);
   const takesReports = role !== "tally" && role !== "helper";
   const intake = takesReports
     ? startIntake({ ...common, ...options, now: clock.guess, wake: () => keyHolder?.wake() })

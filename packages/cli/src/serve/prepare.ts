@@ -16,6 +16,7 @@ export interface ServeOptions extends EnrolmentOptions, PeerOptions {
   readonly data: string;
   readonly keyFile?: string;
   readonly trustProxy?: boolean;
+  readonly webhook?: string;
   readonly threads?: number;
   readonly keysAhead: number;
   readonly dev?: boolean;

@@ -38,6 +38,13 @@ export function addServe(program: Command): void {
     .addOption(dataOption())
     .addOption(keyFileOption())
     .option("--trust-proxy", "trust X-Forwarded-For; only behind a proxy that sets it")
+    .addOption(
+      // Without a parser: commander would quote a wrong address, which may hold a secret.
+      new Option(
+        "--webhook <url>",
+        "post every release there, or why there is none, signed with the operator key; not for an intake",
+      ).env("LETHE_WEBHOOK"),
+    )
     .option(
       "--threads <n>",
       "threads that open reports (default: one less than there are processors)",

@@ -1,12 +1,13 @@
 import type { ReleaseOrWithheld } from "@lethe/core/message";
 import type { Queryable } from "./database.ts";
+import { queueDelivery } from "./deliveries.ts";
 
 /** Stores a release. The database refuses a second one for the same window. */
 export function addRelease(transaction: Queryable, release: ReleaseOrWithheld): Promise<void> {
   return addDocument(transaction, release.task, release.window, JSON.stringify(release));
 }
 
-/** Stores a release, a share, or the reason why there is none, exactly as it is published. */
+/** Stores a release, a share, or the reason why there is none, exactly as it is published, and queues its delivery. */
 export async function addDocument(
   transaction: Queryable,
   name: string,
@@ -18,6 +19,7 @@ export async function addDocument(
     number,
     document,
   ]);
+  await queueDelivery(transaction, name, number);
 }
 
 /** A page with this many characters is full, whatever its limit. */
@@ -46,4 +48,22 @@ export async function findRelease(database: Queryable, name: string, number: num
     [name, number],
   );
   return row?.document;
+}
+
+/** The newest window of a task that ended with figures, or with a share of them. */
+export interface NewestRelease {
+  readonly task: string;
+  readonly window: number;
+}
+
+/** The newest of every task, by name. A task that has released nothing is not among them. */
+export async function findNewestReleases(database: Queryable): Promise<NewestRelease[]> {
+  // One look into an index per task, however many windows it has.
+  return database.query<NewestRelease>(
+    `SELECT task, number AS window FROM (
+       SELECT DISTINCT name AS task FROM tasks) AS named
+     CROSS JOIN LATERAL (
+       SELECT number FROM windows WHERE name = task AND state = 'released' ORDER BY number DESC LIMIT 1) AS newest
+     ORDER BY task`,
+  );
 }
