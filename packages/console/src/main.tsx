@@ -6,9 +6,10 @@
  */
 import { render } from "preact";
 import { App } from "./shell/app.tsx";
+import { VIEWS } from "./views.ts";
 
 const place = document.getElementById("app");
 if (place) {
   place.textContent = "";
-  render(<App />, place);
+  render(<App views={VIEWS} />, place);
 }

@@ -1,14 +1,12 @@
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { toCsv } from "@lethe/analyst";
 import { figuresOf, type Release, summaryOf } from "@lethe/core/message";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { chromiumPath, launch, PATIENCE_MS } from "../../../device/test/browser.ts";
+import { violationsIn } from "../../test/axe.ts";
 import { type Released, startReleased, TASK } from "../../test/released.ts";
 import { type Site, serveSite } from "../../test/site.ts";
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 describe.runIf(chromiumPath)("the results in a browser, of a real service", { timeout: 2 * PATIENCE_MS }, () => {
   let parts: Released;
@@ -152,14 +150,7 @@ describe.runIf(chromiumPath)("the results in a browser, of a real service", { ti
         ...{ colorScheme: theme, viewport: { width, height: 900 }, reducedMotion: "reduce", bypassCSP: true },
       });
       await page.locator(section("paid.format")).waitFor();
-      await page.evaluate(AXE);
-      const found = await page.evaluate(async () => {
-        const { axe } = window as unknown as {
-          axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-        };
-        return (await axe.run()).violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
-      });
-      expect(found).toEqual([]);
+      expect(await violationsIn(page)).toEqual([]);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
     },
   );

@@ -19,20 +19,14 @@ const TITLES: Readonly<Record<ViewName, string>> = {
   device: "Inside a device",
 };
 
-/** Each view is a file of its own, loaded when it is opened. */
-const LOADERS: Readonly<Record<ViewName, () => Promise<View>>> = {
-  results: async () => (await import("../results/results.tsx")).Results,
-  privacy: async () => (await import("../privacy/privacy.tsx")).Privacy,
-  operations: async () => (await import("../operations/operations.tsx")).Operations,
-  plan: async () => (await import("../plan/plan.tsx")).Plan,
-  device: async () => (await import("../device/device.tsx")).Device,
-};
-
 /** The address of the service: where this page came from. */
 const SERVER = new URL(".", location.href).href.replace(/\/$/, "");
 
+/** How to load each view. */
+export type Views = Readonly<Record<ViewName, () => Promise<View>>>;
+
 /** The whole page. */
-export function App(): JSX.Element {
+export function App({ views }: { views: Views }): JSX.Element {
   const route = useRoute();
   const token = useToken();
   const service = useLoaded(() => fetchInfo(token), [token]);
@@ -64,7 +58,7 @@ export function App(): JSX.Element {
       </header>
       <main id="main" ref={main} tabIndex={-1}>
         <Await loaded={service} what="the service">
-          {(info) => <ViewOf route={route} service={info} token={token} />}
+          {(info) => <ViewOf views={views} route={route} service={info} token={token} />}
         </Await>
       </main>
     </>
@@ -72,16 +66,18 @@ export function App(): JSX.Element {
 }
 
 function ViewOf({
+  views,
   route,
   service,
   token,
 }: {
+  views: Views;
   route: Route;
   service: ServiceInfo;
   token: string | undefined;
 }): JSX.Element {
   // In an object, because a state that is a function would be called.
-  const loaded = useLoaded(async () => ({ Shown: await LOADERS[route.view]() }), [route.view]);
+  const loaded = useLoaded(async () => ({ Shown: await views[route.view]() }), [route.view]);
   return (
     <Await loaded={loaded} what={TITLES[route.view].toLowerCase()}>
       {({ Shown }) => <Shown service={service} server={SERVER} route={route} token={token} />}

@@ -4,7 +4,7 @@ const KEY = "lethe-admin-token";
 const changed = new EventTarget();
 
 /** The admin token that was entered in this tab. The browser forgets it when the tab is closed. */
-export function savedToken(): string | undefined {
+function savedToken(): string | undefined {
   return sessionStorage.getItem(KEY) ?? undefined;
 }
 
