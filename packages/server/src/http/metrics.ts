@@ -136,6 +136,7 @@ function tallyGauges(gauge: (name: string, help: string) => Gauge, backlog: () =
     ["keys", gauge("lethe_keys_ready", "Device keys that lie ready, in the window that has fewest")],
     ["windows", gauge("lethe_windows_overdue", "Windows past their closing time and not released")],
     ["deliveries", gauge("lethe_webhook_waiting", "Outcomes published and not delivered to the webhook")],
+    ["dropped", gauge("lethe_webhook_dropped", "Outcomes dropped because too many waited for the webhook")],
   ];
   let measuredAt = Number.NEGATIVE_INFINITY;
   return {

@@ -15,6 +15,8 @@ export interface Backlog {
   readonly windows: number;
   /** Outcomes that are published and not delivered to the webhook. */
   readonly deliveries: number;
+  /** Outcomes that were dropped because too many waited for the webhook. */
+  readonly dropped: number;
 }
 
 /** Measures the backlog. */
@@ -32,6 +34,8 @@ export async function measureBacklog(database: Queryable, tasks: TaskRegistry, n
   const overdue = unfinished.filter(
     ({ state, phase }) => state === "closed" || (state === "collecting" && phase === "over"),
   );
-  const deliveries = await countDeliveries(database);
-  return { reports: waiting?.reports ?? 0, keys: Math.min(...keys), windows: overdue.length, deliveries };
+  return {
+    ...{ reports: waiting?.reports ?? 0, keys: Math.min(...keys), windows: overdue.length },
+    ...(await countDeliveries(database)),
+  };
 }

@@ -50,20 +50,20 @@ export async function findRelease(database: Queryable, name: string, number: num
   return row?.document;
 }
 
-/** The newest window of a task that ended with figures, or with a share of them. */
-export interface NewestRelease {
+/** The newest window of a task whose outcome is published. */
+export interface NewestOutcome {
   readonly task: string;
   readonly window: number;
 }
 
-/** The newest of every task, by name. A task that has released nothing is not among them. */
-export async function findNewestReleases(database: Queryable): Promise<NewestRelease[]> {
-  // One look into an index per task, however many windows it has.
-  return database.query<NewestRelease>(
+/** The newest of every task, by name. A task without outcomes is not among them. */
+export async function findNewestOutcomes(database: Queryable): Promise<NewestOutcome[]> {
+  // One look into the index of `releases` per task, however many windows it has.
+  return database.query<NewestOutcome>(
     `SELECT task, number AS window FROM (
        SELECT DISTINCT name AS task FROM tasks) AS named
      CROSS JOIN LATERAL (
-       SELECT number FROM windows WHERE name = task AND state = 'released' ORDER BY number DESC LIMIT 1) AS newest
+       SELECT number FROM releases WHERE name = task ORDER BY number DESC LIMIT 1) AS newest
      ORDER BY task`,
   );
 }

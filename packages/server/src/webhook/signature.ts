@@ -1,5 +1,4 @@
 import { type KeyObject, sign } from "node:crypto";
-import { encodeBase64url } from "@lethe/core/message";
 
 /** One attempt to deliver a document. */
 export interface Attempt {
@@ -11,15 +10,16 @@ export interface Attempt {
 }
 
 /**
- * The headers of an attempt. The signature covers its time, its id and its body. Manifests and shares begin with a
- * brace, and public keys with their own words: no signature over one of those is a signature over this.
+ * The headers of an attempt, as Standard Webhooks has them (standardwebhooks.com): `v1a` is Ed25519 over
+ * `id.timestamp.body`. The key is the operator's. What else it signs begins with a brace (manifests, shares) or with
+ * words (public keys), and an id with a hexadecimal digit: no signature over one of those is a signature over this.
  */
 export function signedHeaders(key: KeyObject, { id, at, body }: Attempt): Record<string, string> {
-  const message = Buffer.concat([Buffer.from(`lethe webhook v1\n${at}\n${id}\n`), body]);
+  const signature = sign(null, Buffer.concat([Buffer.from(`${id}.${at}.`), body]), key).toString("base64");
   return {
     "content-type": "application/json",
-    "lethe-timestamp": `${at}`,
-    "lethe-delivery": id,
-    "lethe-signature": encodeBase64url(sign(null, message, key)),
+    "webhook-id": id,
+    "webhook-timestamp": `${at}`,
+    "webhook-signature": `v1a,${signature}`,
   };
 }
