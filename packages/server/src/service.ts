@@ -107,7 +107,7 @@ function checked(options: ServiceOptions): Settings {
   if (adminToken !== undefined) requireToken("the admin token", adminToken);
   const owner = role === "intake" ? undefined : requireOwner(options);
   if (options.webhook !== undefined) {
-    requireWebhook(options.webhook);
+    requireWebhook(options.webhook, options.webhookOverHttp);
     if (!owner) throw new LetheError("bad-role", "an intake has no webhook: it holds no key to sign outcomes with");
   }
   const isOneOfTwo = role === "leader" || role === "helper";
@@ -138,9 +138,10 @@ async function startParts(
   const common: Common = { database, tasks, log: options.log, clock, metrics: createMetrics() };
   common.metrics.watchClock(() => clock.doubt() !== undefined);
   if (database.guard) common.metrics.watchDisk(database.guard.room);
-  if (keyFile) await requireSecrets({ ...common, now: clock.guess }, keyFile, options.abandonLostWindows ?? false);
+  // First, so that windows that are given up at this start are delivered as lost.
   const deliveries = keyFile && (await startDeliveries(common, keyFile, options, internals));
   if (deliveries) ends.push(deliveries.stop);
+  if (keyFile) await requireSecrets({ ...common, now: clock.guess }, keyFile, options.abandonLostWindows ?? false);
   const takesReports = role !== "tally" && role !== "helper";
   const intake = takesReports
     ? startIntake({ ...common, ...options, now: clock.guess, wake: () => keyHolder?.wake() })

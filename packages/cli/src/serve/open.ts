@@ -8,7 +8,7 @@ import type { Prepared, ServeOptions } from "./prepare.ts";
 /** Starts the service. Rejects with one line if the port cannot be used, before anything is stored. */
 export async function open(options: ServeOptions, prepared: Prepared): Promise<Service> {
   const { role, host, url, trustProxy, threads, keysAhead, dev, leastFree, databaseTimeout } = options;
-  const { abandonLostWindows, acceptClock, newDatabase, webhook } = options;
+  const { abandonLostWindows, acceptClock, newDatabase, webhook, webhookOverHttp } = options;
   const { place, adminToken, peer, enrolment } = prepared;
   const port = portOf(options);
   await requireFreePort({ host, port });
@@ -26,6 +26,7 @@ export async function open(options: ServeOptions, prepared: Prepared): Promise<S
       ...(url !== undefined && { url }),
       ...(trustProxy && { trustProxy }),
       ...(webhook !== undefined && { webhook }),
+      ...(webhookOverHttp && { webhookOverHttp }),
       log: pino({ base: null }, pino.destination({ dest: 2, sync: true })),
       sdk: readSdk(),
       onCreating: () => process.stderr.write(`${PREPARING}\n`),

@@ -46,6 +46,10 @@ export function addServe(program: Command): void {
       ).env("LETHE_WEBHOOK"),
     )
     .option(
+      "--webhook-over-http",
+      "let the webhook be an http address of another machine, which anybody can read along",
+    )
+    .option(
       "--threads <n>",
       "threads that open reports (default: one less than there are processors)",
       wholeNumber(1, 256),

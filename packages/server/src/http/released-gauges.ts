@@ -1,28 +1,32 @@
 import { type Figure, figuresOf, type Release, type ReleasedMetric, summaryOf } from "@lethe/core/message";
+import { parseSignedShare, parseWindowShare } from "@lethe/core/two-server";
 import { within } from "../async/within.ts";
 import type { Queryable } from "../storage/database.ts";
-import { findNewestReleases, findRelease } from "../storage/releases.ts";
+import { findNewestOutcomes, findRelease } from "../storage/releases.ts";
 
 /** Frequent scrapes cost the database little. */
 const AGE_MS = 5000;
+/** A task has at most this many series of estimates, and as many of standard errors. */
+const MOST_FIGURES = 1000;
 
 /** Every gauge of released figures, in the order in which they are written. */
 const HELP = {
-  lethe_released_estimate: "Figures of the newest release",
+  lethe_released_estimate: "Figures of a task's newest window, if it was released",
   lethe_released_standard_error: "Their standard errors",
-  lethe_released_window: "The window of the newest release",
+  lethe_released_omitted: "Figures of that window that are not here, because a task shows at most 1000",
+  lethe_released_window: "The newest window whose outcome is published: released, not-enough, lost, or shared",
   lethe_released_end_seconds: "When that window ended, Unix time",
   lethe_released_devices: "How many reports the figures are made from",
-  lethe_released_epsilon:
-    "What a device pays for that window: to the server, in the release, or if its state was captured",
+  lethe_released_epsilon: "What a device pays for that window: local, aggregate, or hijacked",
 } as const;
 
 type Name = keyof typeof HELP;
-type Lines = Readonly<Record<Name, string>>;
+type Lines = Readonly<Partial<Record<Name, string>>>;
 
 /**
- * The newest figures of every task as text for Prometheus. Their lines are made once per release, because there may be
- * thousands. If the database does not answer, the figures stay as they were: a release never changes.
+ * The newest outcome of every task as text for Prometheus. A window without figures ends the series of the window
+ * before it: an old figure never passes for a new one. Lines are made once per release, because there may be thousands.
+ * If the database does not answer, they stay as they were: a release never changes.
  */
 export interface ReleasedGauges {
   /** Resolves within `milliseconds`. Reads the database at most every 5 s. */
@@ -30,26 +34,27 @@ export interface ReleasedGauges {
 }
 
 /** Gauges of the releases in this database. */
-export function createReleasedGauges(database: Queryable): ReleasedGauges {
-  const known = new Map<string, { readonly window: number; readonly lines: Lines | undefined }>();
+export function createReleasedGauges(database: Queryable, ageMilliseconds: number = AGE_MS): ReleasedGauges {
+  let known = new Map<string, { readonly window: number; readonly lines: Lines }>();
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
   let text = "";
 
   async function look(): Promise<void> {
-    const newest = await findNewestReleases(database);
-    const changed = newest.filter(({ task, window }) => known.get(task)?.window !== window);
-    if (changed.length === 0) return;
-    for (const { task, window } of changed) {
-      const document = await findRelease(database, task, window);
-      known.set(task, { window, lines: document === undefined ? undefined : linesOf(document) });
+    const found: typeof known = new Map();
+    for (const { task, window } of await findNewestOutcomes(database)) {
+      const before = known.get(task);
+      const document = before?.window === window ? undefined : await findRelease(database, task, window);
+      if (document !== undefined) found.set(task, { window, lines: linesOf(document) });
+      else if (before) found.set(task, before);
     }
-    text = textOf([...known.values()].flatMap(({ lines }) => lines ?? []));
+    known = found;
+    text = textOf([...known.values()].map(({ lines }) => lines));
   }
 
   return {
     text: async (milliseconds) => {
-      if (!looking && performance.now() - lookedAt > AGE_MS) {
+      if (!looking && performance.now() - lookedAt > ageMilliseconds) {
         lookedAt = performance.now();
         looking = look().finally(() => {
           looking = undefined;
@@ -65,37 +70,53 @@ function textOf(tasks: readonly Lines[]): string {
   if (tasks.length === 0) return "";
   const names = Object.keys(HELP) as Name[];
   return names
-    .map((name) => `# HELP ${name} ${HELP[name]}\n# TYPE ${name} gauge\n${tasks.map((lines) => lines[name]).join("")}`)
+    .map(
+      (name) =>
+        `# HELP ${name} ${HELP[name]}\n# TYPE ${name} gauge\n${tasks.map((lines) => lines[name] ?? "").join("")}`,
+    )
     .join("");
 }
 
-/** The lines of a release; undefined for the share of one of two servers, which has no figures. */
-function linesOf(document: string): Lines | undefined {
-  const release = JSON.parse(document) as Release;
-  if (release.status !== "released") return undefined;
-  const { task, window, to, received, devices = received, metrics, groups = [], privacy } = release;
-  const figures = [
+type Outcome = Pick<Release, "task" | "window" | "to">;
+
+/** The lines of a document. One of two servers publishes a share, which has no figures. */
+function linesOf(document: string): Lines {
+  const outcome = JSON.parse(document) as { readonly status: string };
+  if (outcome.status === "shared") return outlineOf(parseWindowShare(parseSignedShare(document).document), "shared");
+  if (outcome.status !== "released") return outlineOf(outcome as unknown as Outcome, outcome.status);
+  const release = outcome as Release;
+  const { task, received, devices = received, metrics, groups = [], privacy } = release;
+  const all = [
     ...rowsOf(task, metrics, ""),
     ...groups.flatMap((group) => (group.status === "released" ? rowsOf(task, group.metrics, group.group) : [])),
   ];
-  const own = (name: Name, value: number): string => `${name}{task="${escaped(task)}"} ${value}\n`;
+  const figures = all.slice(0, MOST_FIGURES);
+  const own = labelsOf({ task });
   const epsilon = (kind: string, value: number | null): string =>
-    `lethe_released_epsilon{task="${escaped(task)}",kind="${kind}"} ${value ?? "+Inf"}\n`;
+    line("lethe_released_epsilon", labelsOf({ task, kind }), value ?? Number.POSITIVE_INFINITY);
   return {
+    ...outlineOf(release, "released"),
     lethe_released_estimate: seriesOf("lethe_released_estimate", figures, ({ estimate }) => estimate),
     lethe_released_standard_error: seriesOf(
       "lethe_released_standard_error",
       figures,
       ({ standardError }) => standardError,
     ),
-    lethe_released_window: own("lethe_released_window", window),
-    lethe_released_end_seconds: own("lethe_released_end_seconds", to),
-    lethe_released_devices: own("lethe_released_devices", devices),
+    lethe_released_omitted: line("lethe_released_omitted", own, all.length - figures.length),
+    lethe_released_devices: line("lethe_released_devices", own, devices),
     lethe_released_epsilon: [
       epsilon("local", privacy.local.epsilon),
       epsilon("aggregate", privacy.aggregate.epsilon),
       epsilon("hijacked", privacy.hijackedEpsilon),
     ].join(""),
+  };
+}
+
+/** What every outcome has. */
+function outlineOf({ task, window, to }: Outcome, outcome: string): Lines {
+  return {
+    lethe_released_window: line("lethe_released_window", labelsOf({ task, outcome }), window),
+    lethe_released_end_seconds: line("lethe_released_end_seconds", labelsOf({ task }), to),
   };
 }
 
@@ -107,10 +128,10 @@ interface Row {
 /** The figures of all metrics. Those about several categories have a statistic that says so, as in CSV. */
 function rowsOf(task: string, metrics: readonly ReleasedMetric[], group: string): Row[] {
   return metrics.flatMap((metric) => {
-    const row = (statistic: string, bucket: string, figure: Figure): Row => {
-      const labels = Object.entries({ task, metric: metric.name, statistic, bucket, group });
-      return { labels: labels.map(([name, value]) => `${name}="${escaped(value)}"`).join(","), figure };
-    };
+    const row = (statistic: string, bucket: string, figure: Figure): Row => ({
+      labels: labelsOf({ task, metric: metric.name, statistic, bucket, group }),
+      figure,
+    });
     const { statistic } = metric;
     return [
       ...figuresOf(metric).map(({ label = "", figure }) => row(statistic, label, figure)),
@@ -122,7 +143,18 @@ function rowsOf(task: string, metrics: readonly ReleasedMetric[], group: string)
 }
 
 function seriesOf(name: Name, rows: readonly Row[], read: (figure: Figure) => number): string {
-  return rows.map(({ labels, figure }) => `${name}{${labels}} ${read(figure)}\n`).join("");
+  return rows.map(({ labels, figure }) => line(name, labels, read(figure))).join("");
+}
+
+/** Prometheus writes infinity as +Inf. */
+function line(name: Name, labels: string, value: number): string {
+  return `${name}{${labels}} ${value === Number.POSITIVE_INFINITY ? "+Inf" : value}\n`;
+}
+
+function labelsOf(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${escaped(value)}"`)
+    .join(",");
 }
 
 /** A label's value, as Prometheus writes it. */

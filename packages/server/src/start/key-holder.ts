@@ -141,7 +141,7 @@ export async function startDeliveries(
   if (options.webhook === undefined) return undefined;
   return startWebhook({
     ...{ database, keyFile, log, now: clock.guess, ...pace(internals, options) },
-    url: requireWebhook(options.webhook),
+    url: requireWebhook(options.webhook, options.webhookOverHttp),
     timeoutMilliseconds: internals.webhookMilliseconds,
     onDelivered: metrics.delivered,
     onFailed: metrics.undelivered,

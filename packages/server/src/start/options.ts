@@ -45,6 +45,8 @@ export interface ServiceOptions {
    * machine. Only for processes that hold keys.
    */
   readonly webhook?: string;
+  /** Lets the webhook be an http address of another machine: everybody on the way reads what is posted. */
+  readonly webhookOverHttp?: boolean;
   readonly log: Logger;
   readonly enrolment?: Partial<EnrolmentRules>;
   /** Threads that open reports and make keys. */

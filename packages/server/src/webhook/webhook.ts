@@ -11,11 +11,11 @@ import { createNews } from "../log/news.ts";
 import { type Rounds, startRounds } from "../rounds/rounds.ts";
 import type { Database } from "../storage/database.ts";
 import {
-  beginDeliveries,
   type Delivery,
   postponeDelivery,
   removeDelivery,
   takeDelivery,
+  wantDeliveries,
 } from "../storage/deliveries.ts";
 import type { KeyFile } from "../tally/key-file.ts";
 import { post } from "./post.ts";
@@ -44,15 +44,20 @@ export type Webhook = Pick<Rounds, "stop">;
 
 const TIMEOUT_MS = 10_000;
 const LONGEST_DELAY_SECONDS = 600;
+const RENEW_MS = 3_600_000;
 
-/** How long to wait after so many attempts: 1 s, 2 s, 4 s, at most 10 minutes. */
-export function delayAfter(attempts: number): number {
-  return Math.min(2 ** (attempts - 1), LONGEST_DELAY_SECONDS);
+/**
+ * How long to wait after so many attempts: 1 s, 2 s, 4 s, at most 10 minutes; of that a random share between a half and
+ * all of it, so that many outcomes do not come back at the same moment. `random` is from 0 to 1.
+ */
+export function delayAfter(attempts: number, random: number): number {
+  return Math.min(2 ** (attempts - 1), LONGEST_DELAY_SECONDS) * (0.5 + random / 2);
 }
 
 /** Delivers outcomes until it is stopped, which cuts off an attempt under way: another process or start repeats it. */
 export async function startWebhook(parts: WebhookParts): Promise<Webhook> {
-  await beginDeliveries(parts.database);
+  await wantDeliveries(parts.database);
+  let renewedAt = performance.now();
   const stopping = new AbortController();
   const report = createReport(parts);
   const rounds = startRounds(
@@ -63,7 +68,13 @@ export async function startWebhook(parts: WebhookParts): Promise<Webhook> {
       onLooked: () => undefined,
       onFailed: () => undefined,
     },
-    (isStopping) => deliverAll(parts, report, stopping.signal, isStopping),
+    async (isStopping) => {
+      if (performance.now() - renewedAt > RENEW_MS) {
+        await wantDeliveries(parts.database);
+        renewedAt = performance.now();
+      }
+      return deliverAll(parts, report, stopping.signal, isStopping);
+    },
   );
   return {
     stop: () => {
@@ -73,7 +84,10 @@ export async function startWebhook(parts: WebhookParts): Promise<Webhook> {
   };
 }
 
-/** Attempts every outcome that is due, one after another. Returns false: the next round waits for its time. */
+/**
+ * Attempts the outcomes that are due, one after another, until one fails: a receiver that is away gets one attempt per
+ * round, however many outcomes wait. Returns false: the next round waits for its time.
+ */
 async function deliverAll(
   { database, keyFile, now, url, leaseSeconds, timeoutMilliseconds = TIMEOUT_MS }: WebhookParts,
   report: (delivery: Delivery, failure: string | undefined) => void,
@@ -94,9 +108,10 @@ async function deliverAll(
       AbortSignal.any([stopped, AbortSignal.timeout(timeoutMilliseconds)]),
     );
     if (failure === undefined) await removeDelivery(database, delivery);
-    else await postponeDelivery(database, delivery, delayAfter(delivery.attempts));
+    else await postponeDelivery(database, delivery, delayAfter(delivery.attempts, Math.random()));
     // An attempt that the end of the process cut off says nothing about the receiver.
     if (failure === undefined || !isStopping()) report(delivery, failure);
+    if (failure !== undefined) return false;
   }
   return false;
 }
