@@ -15,6 +15,7 @@ import { liveRoute } from "./http/live-routes.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { describeApi } from "./http/openapi.ts";
 import { addOperations } from "./http/operations.ts";
+import { createAdminCheck } from "./http/request-checks.ts";
 import { sdkRoutes } from "./http/sdk-routes.ts";
 import { createHttp } from "./http/server.ts";
 import { type Intake, startIntake } from "./intake/intake.ts";
@@ -199,14 +200,18 @@ async function createApp(
   }
   if (options.console) routes.push(...consoleFileRoutes(options.console));
   if (intake && options.sdk) routes.push(...(await sdkRoutes(database, log, options.sdk)));
+  const adminCheck = createAdminCheck(adminToken, clock.guess);
   const app = createHttp({
-    ...{ log, metrics, routes, adminToken, now: clock.guess },
+    ...{ log, metrics, routes, admin: adminCheck },
     notFound: NOT_FOUND[role],
     trustProxy: options.trustProxy ?? false,
     onRefused: intake?.refused ?? (() => undefined),
     lookForTask: tasks.lookFor,
     ...(silenceMilliseconds !== undefined && { silenceMilliseconds }),
   });
-  addOperations(app, { description: describeApi(routes, about.version), metrics, whyNotReady: ready });
+  addOperations(app, {
+    ...{ metrics, whyNotReady: ready, description: describeApi(routes, about.version) },
+    mayReadResults: (request) => !privateResults || adminCheck.isAdmin(request),
+  });
   return app;
 }

@@ -26,7 +26,8 @@ it("has the metrics that docs/operating.md lists, and no device, token or addres
     await closeByHand(service, task.name, window);
     const text = await eventually(async () => {
       const found = await (await fetch(`${service.url}/metrics`)).text();
-      return found.includes('lethe_windows_total{outcome="released"} 1') ? found : undefined;
+      const isReleased = found.includes('lethe_windows_total{outcome="released"} 1');
+      return isReleased && found.includes("lethe_released_window{") ? found : undefined;
     });
 
     const documented = readFileSync(new URL("../../../../docs/operating.md", import.meta.url), "utf8");
@@ -39,7 +40,7 @@ it("has the metrics that docs/operating.md lists, and no device, token or addres
     for (const { id, token } of devices) {
       for (const secret of [encodeBase64url(id), token, "127.0.0.1"]) expect(text).not.toContain(secret);
     }
-    const own = labels.filter(({ name }) => ["device", "address", "token", "task"].includes(name));
+    const own = labels.filter(({ name }) => ["device", "address", "token"].includes(name));
     expect(own).toEqual([]);
   } finally {
     await service.remove();

@@ -31,7 +31,8 @@ export interface Metrics {
   watchDisk(room: () => { readonly freeBytes: number; readonly isLow: boolean }): void;
   /** From now on the metrics include the figures of the newest releases. */
   watchReleases(released: ReleasedGauges): void;
-  text(): Promise<string>;
+  /** For Prometheus; with the figures of releases, or without. */
+  text(parts: { readonly released: boolean }): Promise<string>;
 }
 
 /** Frequent scrapes cost the database little. */
@@ -107,12 +108,15 @@ export function createMetrics(): Metrics {
     watchReleases: (gauges) => {
       released = gauges;
     },
-    text: async () => {
+    text: async (parts) => {
       const { freeBytes, isLow } = room();
       free.set(freeBytes);
       low.set(isLow ? 1 : 0);
       // Both at once, so that a scrape never waits longer than the one limit.
-      const [figures = ""] = await Promise.all([released?.text(BACKLOG_LIMIT_MS), tally?.measure()]);
+      const [figures = ""] = await Promise.all([
+        parts.released ? released?.text(BACKLOG_LIMIT_MS) : undefined,
+        tally?.measure(),
+      ]);
       return `${await registry.metrics()}${figures}`;
     },
   };
