@@ -6,7 +6,7 @@ import { eventually } from "../../test/eventually.ts";
 import { countedReports } from "../../test/metrics.ts";
 import { closeByHand, createTask, EXACT_TASK, startTestService } from "../../test/service.ts";
 
-it("has the metrics that docs/operating.md lists, and no device, token or address in any label", async () => {
+it("has the metrics that docs/operating.md lists and the examples use, and no device, token or address in any label", async () => {
   const service = await startTestService();
   try {
     await createTask(service, EXACT_TASK);
@@ -34,6 +34,14 @@ it("has the metrics that docs/operating.md lists, and no device, token or addres
     const listed = [...documented.matchAll(/^\| `(lethe_\w+)` \|/gm)].map(([, name]) => name);
     const told = [...text.matchAll(/^# TYPE (lethe_\w+) /gm)].map(([, name]) => name);
     expect(told.sort()).toEqual(listed.sort());
+
+    const samples = new Set([...text.matchAll(/^(lethe_\w+)[ {]/gm)].map(([, name]) => name));
+    for (const path of ["grafana/lethe.json", "deploy/alerts.yml"]) {
+      const example = readFileSync(new URL(`../../../../examples/${path}`, import.meta.url), "utf8");
+      const used = new Set([...example.matchAll(/\blethe_\w+/g)].map(([name]) => name));
+      expect(used.size).toBeGreaterThan(6);
+      expect([...used].filter((name) => !samples.has(name))).toEqual([]);
+    }
 
     const labels = [...text.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = "", value = ""]) => ({ name, value }));
     expect(labels.length).toBeGreaterThan(10);
