@@ -6,17 +6,16 @@ import { copyEmptyDatabase, temporaryFolder } from "../test/folder.ts";
 import { isFrom, startReceiver } from "../test/receiver.ts";
 import { runningWindow, YEAR_TASK } from "../test/recount.ts";
 import { ADMIN_TOKEN, closeByHand, createTask } from "../test/service.ts";
-import { type ServiceProcess, startServiceProcess, unlessGone } from "../test/service-process.ts";
+import { type ServiceProcess, startServiceProcess } from "../test/service-process.ts";
 
 it("an outcome arrives although the service is killed before it posts it, and before it hears the answer", async () => {
   const folder = temporaryFolder();
-  let service: ServiceProcess | undefined;
-  let kills = 0;
+  let life = 0;
   const reserved = await startReceiver();
   await reserved.close();
   const settings = {
     ...{ data: join(folder, "data"), keyFile: join(folder, "keys"), adminToken: ADMIN_TOKEN },
-    ...{ host: "127.0.0.1", port: 0, threads: 1, keysAhead: 4, leaseSeconds: 1, webhookMilliseconds: 1000 },
+    ...{ host: "127.0.0.1", port: 0, threads: 1, keysAhead: 4, leaseSeconds: 1, webhookMilliseconds: 2000 },
     webhook: `${reserved.url}/outcomes`,
   };
   await copyEmptyDatabase(settings.data);
@@ -25,32 +24,35 @@ it("an outcome arrives although the service is killed before it posts it, and be
     onTestFinished(() => started.kill().catch(() => undefined));
     return started;
   };
-  service = await start();
-  await createTask(service, YEAR_TASK);
+  const first = await start();
+  await createTask(first, YEAR_TASK);
   const window = runningWindow(YEAR_TASK);
-  await enrol(service, await fetchTask(service, YEAR_TASK.task), window);
-  await closeByHand(service, YEAR_TASK.task, window);
+  await enrol(first, await fetchTask(first, YEAR_TASK.task), window);
+  await closeByHand(first, YEAR_TASK.task, window);
   const path = `/v1/tasks/${YEAR_TASK.task}/releases/${window}`;
   const published = await eventually(async () => {
-    const answer = await fetch(`${service?.url}${path}`).catch(unlessGone);
-    return answer?.status === 200 ? answer.text() : undefined;
+    const answer = await fetch(first.url + path);
+    return answer.status === 200 ? answer.text() : undefined;
   });
   // Nobody listened until now.
-  await service.kill();
+  await first.kill();
   const receiver = await startReceiver((_, response) => {
-    if (kills++ < 2) void service?.kill();
-    else response.writeHead(204).end();
+    if (life === 3) response.writeHead(204).end();
   }, reserved.port);
   onTestFinished(() => receiver.close());
-  for (let life = 1; life <= 3; life++) {
-    service = await start();
-    await eventually(async () => receiver.posts.length >= life || undefined);
+  for (life = 1; life < 3; life++) {
+    const before = receiver.posts.length;
+    const service = await start();
+    await eventually(async () => receiver.posts.length > before || undefined);
+    await service.kill();
   }
-  const last = service;
-  await eventually(async () =>
-    /^lethe_webhook_waiting 0$/m.test(await (await fetch(`${last.url}/metrics`)).text()) ? true : undefined,
-  );
-  expect(receiver.posts.map(({ body }) => body)).toEqual([published, published, published]);
+  const last = await start();
+  await eventually(async () => {
+    const text = await (await fetch(`${last.url}/metrics`)).text();
+    return /^lethe_webhook_waiting 0$/m.test(text) || undefined;
+  });
+  expect(receiver.posts.length).toBeGreaterThanOrEqual(3);
+  expect(new Set(receiver.posts.map(({ body }) => body))).toEqual(new Set([published]));
   expect(new Set(receiver.posts.map(({ id }) => id)).size).toBe(1);
   for (const post of receiver.posts) expect(isFrom(last.operatorKey, post)).toBe(true);
   expect(await last.end()).toBe(0);
