@@ -13,7 +13,7 @@ export interface Delivery {
 }
 
 /** How many outcomes wait at most; then the oldest are dropped. */
-export const MOST_DELIVERIES = 10_000;
+const MOST_DELIVERIES = 10_000;
 /** Longer than any pause of a service whose operator still wants the deliveries. */
 const WANTED_DAYS = 30;
 
