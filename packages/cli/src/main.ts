@@ -20,6 +20,7 @@ for (const name of [
   "LETHE_KEY_FILE",
   "LETHE_PEER_SECRET",
   "LETHE_SERVER",
+  "LETHE_WEBHOOK",
 ]) {
   if (process.env[name] === "") delete process.env[name];
 }

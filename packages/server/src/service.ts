@@ -1,3 +1,4 @@
+import { LetheError } from "@lethe/core/error";
 import { noisedInvalidCount } from "@lethe/core/privacy";
 import { randomnessFrom } from "@lethe/core/randomness";
 import type { FastifyInstance } from "fastify";
@@ -14,6 +15,7 @@ import { liveRoute } from "./http/live-routes.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { describeApi } from "./http/openapi.ts";
 import { addOperations } from "./http/operations.ts";
+import { createAdminCheck } from "./http/request-checks.ts";
 import { sdkRoutes } from "./http/sdk-routes.ts";
 import { createHttp } from "./http/server.ts";
 import { type Intake, startIntake } from "./intake/intake.ts";
@@ -22,7 +24,13 @@ import { createHealthCheck } from "./leader/health.ts";
 import { requireSameHelper } from "./leader/same-helper.ts";
 import { requireSecrets } from "./release/give-up.ts";
 import type { Address } from "./start/address.ts";
-import { type Owner, type RunningKeyHolder, requireOwner, startKeyHolder } from "./start/key-holder.ts";
+import {
+  type Owner,
+  type RunningKeyHolder,
+  requireOwner,
+  startDeliveries,
+  startKeyHolder,
+} from "./start/key-holder.ts";
 import { openClock, openDatabase, whyNotReady } from "./start/open-database.ts";
 import type { Role, Service, ServiceInternals, ServiceOptions } from "./start/options.ts";
 import { type Common, remoteAdmin } from "./start/remote-admin.ts";
@@ -32,6 +40,7 @@ import { findOperator } from "./storage/operator.ts";
 import { createTaskRegistry } from "./storage/tasks.ts";
 import type { KeyFile } from "./tally/key-file.ts";
 import { openKeys, requireSignedBy } from "./tally/open-keys.ts";
+import { requireWebhook } from "./webhook/address.ts";
 
 export type { Role, Service, ServiceInternals, ServiceOptions } from "./start/options.ts";
 
@@ -101,6 +110,10 @@ function checked(options: ServiceOptions): Settings {
   for (const token of enrolment?.tokens ?? []) requireToken("an enrolment token", token);
   if (adminToken !== undefined) requireToken("the admin token", adminToken);
   const owner = role === "intake" ? undefined : requireOwner(options);
+  if (options.webhook !== undefined) {
+    requireWebhook(options.webhook, options.webhookOverHttp);
+    if (!owner) throw new LetheError("bad-role", "an intake has no webhook: it holds no key to sign outcomes with");
+  }
   const isOneOfTwo = role === "leader" || role === "helper";
   return {
     ...{ options, role, owner },
@@ -129,6 +142,9 @@ async function startParts(
   const common: Common = { database, tasks, log: options.log, clock, metrics: createMetrics() };
   common.metrics.watchClock(() => clock.doubt() !== undefined);
   if (database.guard) common.metrics.watchDisk(database.guard.room);
+  // First, so that windows that are given up at this start are delivered as lost.
+  const deliveries = keyFile && (await startDeliveries(common, keyFile, options, internals));
+  if (deliveries) ends.push(deliveries.stop);
   if (keyFile) await requireSecrets({ ...common, now: clock.guess }, keyFile, options.abandonLostWindows ?? false);
   const takesReports = role !== "tally" && role !== "helper";
   const intake = takesReports
@@ -184,14 +200,18 @@ async function createApp(
   }
   if (options.console) routes.push(...consoleFileRoutes(options.console));
   if (intake && options.sdk) routes.push(...(await sdkRoutes(database, log, options.sdk)));
+  const adminCheck = createAdminCheck(adminToken, clock.guess);
   const app = createHttp({
-    ...{ log, metrics, routes, adminToken, now: clock.guess },
+    ...{ log, metrics, routes, admin: adminCheck },
     notFound: NOT_FOUND[role],
     trustProxy: options.trustProxy ?? false,
     onRefused: intake?.refused ?? (() => undefined),
     lookForTask: tasks.lookFor,
     ...(silenceMilliseconds !== undefined && { silenceMilliseconds }),
   });
-  addOperations(app, { description: describeApi(routes, about.version), metrics, whyNotReady: ready });
+  addOperations(app, {
+    ...{ metrics, whyNotReady: ready, description: describeApi(routes, about.version) },
+    mayReadResults: (request) => !privateResults || adminCheck.isAdmin(request),
+  });
   return app;
 }

@@ -9,7 +9,7 @@ import type { Prepared, ServeOptions } from "./prepare.ts";
 /** Starts the service. Rejects with one line if the port cannot be used, before anything is stored. */
 export async function open(options: ServeOptions, prepared: Prepared): Promise<Service> {
   const { role, host, url, trustProxy, threads, keysAhead, dev, leastFree, databaseTimeout } = options;
-  const { abandonLostWindows, acceptClock, newDatabase, privateResults } = options;
+  const { abandonLostWindows, acceptClock, newDatabase, privateResults, webhook, webhookOverHttp } = options;
   const { place, adminToken, peer, enrolment } = prepared;
   const port = portOf(options);
   await requireFreePort({ host, port });
@@ -26,6 +26,8 @@ export async function open(options: ServeOptions, prepared: Prepared): Promise<S
       port,
       ...(url !== undefined && { url }),
       ...(trustProxy && { trustProxy }),
+      ...(webhook !== undefined && { webhook }),
+      ...(webhookOverHttp && { webhookOverHttp }),
       log: pino({ base: null }, pino.destination({ dest: 2, sync: true })),
       sdk: readSdk(),
       console: readConsole(),

@@ -17,6 +17,8 @@ export interface ServeOptions extends EnrolmentOptions, PeerOptions {
   readonly keyFile?: string;
   readonly trustProxy?: boolean;
   readonly privateResults?: boolean;
+  readonly webhook?: string;
+  readonly webhookOverHttp?: boolean;
   readonly threads?: number;
   readonly keysAhead: number;
   readonly dev?: boolean;

@@ -41,7 +41,7 @@ export function toJson({ url, operatorKey }: Service, { role }: ServeOptions, { 
  */
 export function describe(
   { url, operatorKey }: Service,
-  { role, url: publicUrl, peer, peerKey }: ServeOptions,
+  { role, url: publicUrl, peer, peerKey, webhook }: ServeOptions,
   { place: { data, keyFile }, adminToken }: Prepared,
 ): string {
   const lines: readonly (readonly [string, string | undefined])[] = [
@@ -52,6 +52,8 @@ export function describe(
     ["data", data ?? "PostgreSQL, at DATABASE_URL"],
     ["keys", keyFile && `${keyFile}   (all secrets: never in a backup of the data)`],
     ["admin token", adminToken?.source],
+    // The rest of its address may hold a secret.
+    ["webhook", webhook && new URL(webhook).origin],
   ];
   return [
     `Lethe listens at ${url}${role === "all" ? "" : ` (${role})`}`,

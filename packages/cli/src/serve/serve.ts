@@ -39,6 +39,17 @@ export function addServe(program: Command): void {
     .addOption(keyFileOption())
     .option("--trust-proxy", "trust X-Forwarded-For; only behind a proxy that sets it")
     .option("--private-results", "releases and the states of windows need the admin token; manifests stay public")
+    .addOption(
+      // Without a parser: commander would quote a wrong address, which may hold a secret.
+      new Option(
+        "--webhook <url>",
+        "post every release there, or why there is none, signed with the operator key; not for an intake",
+      ).env("LETHE_WEBHOOK"),
+    )
+    .option(
+      "--webhook-over-http",
+      "let the webhook be an http address of another machine, which anybody can read along",
+    )
     .option(
       "--threads <n>",
       "threads that open reports (default: one less than there are processors)",

@@ -6,7 +6,7 @@ import { eventually } from "../../test/eventually.ts";
 import { countedReports } from "../../test/metrics.ts";
 import { closeByHand, createTask, EXACT_TASK, startTestService } from "../../test/service.ts";
 
-it("has the metrics that docs/operating.md lists, and no device, token or address in any label", async () => {
+it("has the metrics that docs/operating.md lists and the examples use, and no device, token or address in any label", async () => {
   const service = await startTestService();
   try {
     await createTask(service, EXACT_TASK);
@@ -26,7 +26,8 @@ it("has the metrics that docs/operating.md lists, and no device, token or addres
     await closeByHand(service, task.name, window);
     const text = await eventually(async () => {
       const found = await (await fetch(`${service.url}/metrics`)).text();
-      return found.includes('lethe_windows_total{outcome="released"} 1') ? found : undefined;
+      const isReleased = found.includes('lethe_windows_total{outcome="released"} 1');
+      return isReleased && found.includes("lethe_released_window{") ? found : undefined;
     });
 
     const documented = readFileSync(new URL("../../../../docs/operating.md", import.meta.url), "utf8");
@@ -34,12 +35,20 @@ it("has the metrics that docs/operating.md lists, and no device, token or addres
     const told = [...text.matchAll(/^# TYPE (lethe_\w+) /gm)].map(([, name]) => name);
     expect(told.sort()).toEqual(listed.sort());
 
+    const samples = new Set([...text.matchAll(/^(lethe_\w+)[ {]/gm)].map(([, name]) => name));
+    for (const path of ["grafana/lethe.json", "deploy/alerts.yml"]) {
+      const example = readFileSync(new URL(`../../../../examples/${path}`, import.meta.url), "utf8");
+      const used = new Set([...example.matchAll(/\blethe_\w+/g)].map(([name]) => name));
+      expect(used.size).toBeGreaterThan(6);
+      expect([...used].filter((name) => !samples.has(name))).toEqual([]);
+    }
+
     const labels = [...text.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = "", value = ""]) => ({ name, value }));
     expect(labels.length).toBeGreaterThan(10);
     for (const { id, token } of devices) {
       for (const secret of [encodeBase64url(id), token, "127.0.0.1"]) expect(text).not.toContain(secret);
     }
-    const own = labels.filter(({ name }) => ["device", "address", "token", "task"].includes(name));
+    const own = labels.filter(({ name }) => ["device", "address", "token"].includes(name));
     expect(own).toEqual([]);
   } finally {
     await service.remove();

@@ -2,8 +2,12 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import { within } from "../async/within.ts";
 import type { Receipt } from "../intake/upload.ts";
 import type { Backlog } from "../storage/backlog.ts";
+import type { ReleasedGauges } from "./released-gauges.ts";
 
-/** What an operator watches. No label ever holds a device id, an address, or anything found by opening a report. */
+/**
+ * What an operator watches. No label ever holds a device id or an address, and nothing that was found by opening a
+ * report is in here but figures that are released.
+ */
 export interface Metrics {
   request(method: string, route: string, status: number, seconds: number): void;
   refused(code: string): void;
@@ -15,13 +19,20 @@ export interface Metrics {
   looked(): void;
   /** A round failed. */
   failed(): void;
+  /** The webhook's receiver took an outcome. */
+  delivered(): void;
+  /** The webhook's receiver did not take an outcome. */
+  undelivered(): void;
   /** From now on the metrics include whether the clock is in doubt. */
   watchClock(isInDoubt: () => boolean): void;
   /** From now on the metrics include the backlog at the time of the scrape. */
   watch(backlog: () => Promise<Backlog>): void;
   /** From now on the metrics include the free space on the disk of an embedded database. */
   watchDisk(room: () => { readonly freeBytes: number; readonly isLow: boolean }): void;
-  text(): Promise<string>;
+  /** From now on the metrics include the figures of the newest releases. */
+  watchReleases(released: ReleasedGauges): void;
+  /** For Prometheus; with the figures of releases, or without. */
+  text(parts: { readonly released: boolean }): Promise<string>;
 }
 
 /** Frequent scrapes cost the database little. */
@@ -52,8 +63,11 @@ export function createMetrics(): Metrics {
   const counted = counter("lethe_reports_counted_total", "Reports opened and counted");
   const windows = counter("lethe_windows_total", "Windows finished: released, not-enough, or lost", "outcome");
   let tally: TallyGauges | undefined;
+  let released: ReleasedGauges | undefined;
   let room = (): { readonly freeBytes: number; readonly isLow: boolean } => ({ freeBytes: Number.NaN, isLow: false });
   const failures = counter("lethe_tally_failures_total", "Times that the tally looked around and something failed");
+  const deliveries = counter("lethe_webhook_deliveries_total", "Outcomes that the webhook's receiver took");
+  const undelivered = counter("lethe_webhook_failures_total", "Attempts that the webhook's receiver did not take");
   const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
   const free = gauge("lethe_disk_free_bytes", "What is free on the disk of an embedded database");
   const low = gauge("lethe_disk_low", "1 while so little is free that nothing new is stored");
@@ -73,6 +87,8 @@ export function createMetrics(): Metrics {
     finished: (outcome) => windows.inc({ outcome }),
     looked: () => tally?.looked(),
     failed: () => failures.inc(),
+    delivered: () => deliveries.inc(),
+    undelivered: () => undelivered.inc(),
     watchClock: (isInDoubt) => {
       new Gauge({
         name: "lethe_clock_in_doubt",
@@ -89,12 +105,19 @@ export function createMetrics(): Metrics {
     watchDisk: (look) => {
       room = look;
     },
-    text: async () => {
+    watchReleases: (gauges) => {
+      released = gauges;
+    },
+    text: async (parts) => {
       const { freeBytes, isLow } = room();
       free.set(freeBytes);
       low.set(isLow ? 1 : 0);
-      await tally?.measure();
-      return registry.metrics();
+      // Both at once, so that a scrape never waits longer than the one limit.
+      const [figures = ""] = await Promise.all([
+        parts.released ? released?.text(BACKLOG_LIMIT_MS) : undefined,
+        tally?.measure(),
+      ]);
+      return `${await registry.metrics()}${figures}`;
     },
   };
 }
@@ -116,6 +139,8 @@ function tallyGauges(gauge: (name: string, help: string) => Gauge, backlog: () =
     ["reports", gauge("lethe_reports_waiting", "Reports stored and not counted yet")],
     ["keys", gauge("lethe_keys_ready", "Device keys that lie ready, in the window that has fewest")],
     ["windows", gauge("lethe_windows_overdue", "Windows past their closing time and not released")],
+    ["deliveries", gauge("lethe_webhook_waiting", "Outcomes published and not delivered to the webhook")],
+    ["dropped", gauge("lethe_webhook_dropped", "Outcomes dropped because too many waited for the webhook")],
   ];
   let measuredAt = Number.NEGATIVE_INFINITY;
   return {

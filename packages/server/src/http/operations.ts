@@ -1,5 +1,5 @@
 import { LetheError } from "@lethe/core/error";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ClockInDoubt } from "../clock/doubt.ts";
 import { HelperUnavailable } from "../leader/client.ts";
 import { Unavailable } from "../storage/database.ts";
@@ -7,7 +7,7 @@ import type { Metrics } from "./metrics.ts";
 
 /**
  * Adds the endpoints for an operator's tools: the description, health, readiness and metrics. `whyNotReady` returns one
- * line, or undefined.
+ * line, or undefined. The metrics include released figures for those who may read results.
  */
 export function addOperations(
   app: FastifyInstance,
@@ -15,7 +15,13 @@ export function addOperations(
     description,
     metrics,
     whyNotReady,
-  }: { description: unknown; metrics: Metrics; whyNotReady: () => Promise<string | undefined> },
+    mayReadResults,
+  }: {
+    description: unknown;
+    metrics: Metrics;
+    whyNotReady: () => Promise<string | undefined>;
+    mayReadResults: (request: FastifyRequest) => boolean;
+  },
 ): void {
   const openapi = JSON.stringify(description);
   app.get("/openapi.json", (_request, reply) => reply.type("application/json").send(openapi));
@@ -27,7 +33,10 @@ export function addOperations(
       .type("text/plain")
       .send(reason === undefined ? "ready\n" : `not ready: ${reason}\n`);
   });
-  app.get("/metrics", async (_request, reply) => reply.type("text/plain; version=0.0.4").send(await metrics.text()));
+  app.get("/metrics", async (request, reply) => {
+    const text = await metrics.text({ released: mayReadResults(request) });
+    return reply.type("text/plain; version=0.0.4").send(text);
+  });
 }
 
 /** The reason of a failure in one line, without any text of the database or of a library. */

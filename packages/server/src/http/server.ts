@@ -14,7 +14,7 @@ import { Unavailable } from "../storage/database.ts";
 import type { Metrics } from "./metrics.ts";
 import { limitPipelining } from "./pipelining.ts";
 import { refusalOf, sendOther, sendProblem } from "./problems.ts";
-import { type AdminCheck, bearerOf, checkBody, createAdminCheck, readParameters } from "./request-checks.ts";
+import { type AdminCheck, bearerOf, checkBody, readParameters } from "./request-checks.ts";
 import type { Route } from "./route.ts";
 
 /** What the HTTP server serves, and whom it reports to. */
@@ -22,10 +22,7 @@ export interface HttpOptions {
   readonly routes: readonly Route<unknown>[];
   /** The answer to a request for a path that does not exist. */
   readonly notFound: string;
-  /** Undefined if this process has no admin. */
-  readonly adminToken: string | undefined;
-  /** Unix seconds. */
-  readonly now: () => number;
+  readonly admin: AdminCheck;
   /** Whether a proxy in front writes the last entry of X-Forwarded-For. */
   readonly trustProxy: boolean;
   readonly log: Logger;
@@ -107,8 +104,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
       done(new LetheError("wrong-size", "this request has no body"));
     } else done();
   });
-  const admin = createAdminCheck(options.adminToken, options.now);
-  for (const route of options.routes) addRoute(app, options, admin, route);
+  for (const route of options.routes) addRoute(app, options, route);
   for (const path of new Set(options.routes.filter(({ anyOrigin }) => anyOrigin).map(pathOf))) {
     app.options(path, (_request, reply) => preflight(reply));
   }
@@ -175,7 +171,7 @@ function isOfWindow(parameters: unknown): parameters is { readonly task: string;
 
 const pathOf = (route: Route<unknown>): string => route.path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-function addRoute(app: FastifyInstance, { lookForTask }: HttpOptions, admin: AdminCheck, route: Route<unknown>): void {
+function addRoute(app: FastifyInstance, { lookForTask, admin }: HttpOptions, route: Route<unknown>): void {
   const check = (request: FastifyRequest, parameters: unknown): void => {
     checkBody(route, request, parameters);
     route.before?.(parameters);

@@ -13,6 +13,8 @@ import { createNews } from "../log/news.ts";
 /** What the loop reports to, and how often it runs. */
 export interface LoopParts {
   readonly log: Logger;
+  /** What works in these rounds, for the log; by default the tally. */
+  readonly what?: string;
   readonly pollMilliseconds: number;
   readonly onLooked: () => void;
   readonly onFailed: () => void;
@@ -81,7 +83,7 @@ export function startRounds(parts: LoopParts, round: (isStopping: () => boolean)
 }
 
 /** Logs a failure that lasts once, and that it is over. */
-function createLogbook({ log, helper, onLooked, onFailed }: LoopParts): {
+function createLogbook({ log, what = "tally", helper, onLooked, onFailed }: LoopParts): {
   readonly succeeded: () => void;
   readonly failed: (error: Error) => void;
 } {
@@ -92,7 +94,7 @@ function createLogbook({ log, helper, onLooked, onFailed }: LoopParts): {
       const answered = helper?.answered();
       // A round that asked the helper nothing does not show that the helper is back.
       const isBack = answered === undefined || answered > answeredBefore;
-      if (isBack && news.over()) log.info("tally works again");
+      if (isBack && news.over()) log.info(`${what} works again`);
       onLooked();
     },
     failed: (error) => {
@@ -100,7 +102,7 @@ function createLogbook({ log, helper, onLooked, onFailed }: LoopParts): {
       if (error instanceof ClockInDoubt) return;
       const { code, message: reason } = error as { code?: unknown; message: string };
       answeredBefore = helper?.answered() ?? 0;
-      if (news.isNews(`${code} ${reason}`)) log.error({ code, reason }, "tally failed, trying again");
+      if (news.isNews(`${code} ${reason}`)) log.error({ code, reason }, `${what} failed, trying again`);
       onFailed();
     },
   };

@@ -7,6 +7,7 @@ import type { OtherServer } from "../between/other-server.ts";
 import { helperAdmin } from "../helper/admin.ts";
 import { helperRound } from "../helper/round.ts";
 import type { Admin } from "../http/admin-routes.ts";
+import { createReleasedGauges } from "../http/released-gauges.ts";
 import type { Intake } from "../intake/intake.ts";
 import { createHelperClient, type Helper } from "../leader/client.ts";
 import { countingRound, type RoundParts } from "../rounds/round.ts";
@@ -19,6 +20,8 @@ import { type CreatedTask, createTask } from "../tasks/create-task.ts";
 import { asRun } from "../tasks/development.ts";
 import { answerRequests } from "../tasks/forward-task.ts";
 import { ONE_SERVER, twoServers } from "../tasks/task-servers.ts";
+import { requireWebhook } from "../webhook/address.ts";
+import { startWebhook, type Webhook } from "../webhook/webhook.ts";
 import type { Address } from "./address.ts";
 import type { ServiceInternals, ServiceOptions } from "./options.ts";
 import { type Common, closeEarly } from "./remote-admin.ts";
@@ -27,6 +30,15 @@ const KEYS_AHEAD = 500;
 const LEASE_SECONDS = 30;
 const POLL_MILLISECONDS = 1000;
 const DEVELOPMENT_POLL_MILLISECONDS = 200;
+
+/** How long other processes wait for one that died, and how long a process rests between two rounds. */
+function pace(
+  { leaseSeconds = LEASE_SECONDS, pollMilliseconds }: ServiceInternals,
+  { development = false }: ServiceOptions,
+): { readonly leaseSeconds: number; readonly pollMilliseconds: number } {
+  const usual = development ? DEVELOPMENT_POLL_MILLISECONDS : POLL_MILLISECONDS;
+  return { leaseSeconds, pollMilliseconds: pollMilliseconds ?? usual };
+}
 
 /** The part of a process that holds the keys: it counts and releases by itself, and does what the admin asks. */
 export interface RunningKeyHolder extends Admin, Rounds {
@@ -59,7 +71,7 @@ export function startKeyHolder(
 ): RunningKeyHolder {
   const { database, tasks, log, clock, metrics } = common;
   const { development = false, role, peer } = options;
-  const { leaseSeconds = LEASE_SECONDS } = internals;
+  const { leaseSeconds, pollMilliseconds } = pace(internals, options);
   const helper = role === "leader" ? helperOf(peer, clock.now) : undefined;
   // After everything that may throw: nobody else would end the threads.
   const threads = startThreads(options.threads ?? Math.max(1, availableParallelism() - 1));
@@ -70,8 +82,7 @@ export function startKeyHolder(
     onFinished: metrics.finished,
   };
   const loop = {
-    ...{ log, helper },
-    pollMilliseconds: internals.pollMilliseconds ?? (development ? DEVELOPMENT_POLL_MILLISECONDS : POLL_MILLISECONDS),
+    ...{ log, helper, pollMilliseconds },
     onLooked: metrics.looked,
     onFailed: metrics.failed,
   };
@@ -80,6 +91,7 @@ export function startKeyHolder(
     // A helper's keys are in the pool of its leader.
     return role === "helper" ? { ...backlog, keys: Number.POSITIVE_INFINITY } : backlog;
   });
+  metrics.watchReleases(createReleasedGauges(database));
   if (role === "helper") {
     const rounds = startRounds(loop, (isStopping) => helperRound(parts, isStopping));
     const stop = (): Promise<void> => inOrder([rounds.stop, threads.close]);
@@ -117,6 +129,23 @@ export function startKeyHolder(
       rounds.wake();
     },
   };
+}
+
+/** Starts to deliver outcomes, if the options say where to. */
+export async function startDeliveries(
+  { database, log, clock, metrics }: Common,
+  keyFile: KeyFile,
+  options: ServiceOptions,
+  internals: ServiceInternals,
+): Promise<Webhook | undefined> {
+  if (options.webhook === undefined) return undefined;
+  return startWebhook({
+    ...{ database, keyFile, log, now: clock.guess, ...pace(internals, options) },
+    url: requireWebhook(options.webhook, options.webhookOverHttp),
+    timeoutMilliseconds: internals.webhookMilliseconds,
+    onDelivered: metrics.delivered,
+    onFailed: metrics.undelivered,
+  });
 }
 
 type KnownHelper = Helper & { readonly url: string; readonly operatorKey: string };

@@ -40,6 +40,13 @@ export interface ServiceOptions {
   readonly url?: string;
   /** Take a device's address from the last entry of X-Forwarded-For: only behind a proxy that writes it. */
   readonly trustProxy?: boolean;
+  /**
+   * Where every published outcome is posted, signed with the operator key: an https address, or an http address of this
+   * machine. Only for processes that hold keys.
+   */
+  readonly webhook?: string;
+  /** Lets the webhook be an http address of another machine: everybody on the way reads what is posted. */
+  readonly webhookOverHttp?: boolean;
   readonly log: Logger;
   readonly enrolment?: Partial<EnrolmentRules>;
   /** Threads that open reports and make keys. */
@@ -104,4 +111,6 @@ export interface ServiceInternals {
   readonly leaseSeconds?: number;
   /** How long a client may leave its answers unread. */
   readonly silenceMilliseconds?: number;
+  /** How long the webhook's receiver may take to answer. */
+  readonly webhookMilliseconds?: number;
 }

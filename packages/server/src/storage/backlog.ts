@@ -1,5 +1,6 @@
 import { phaseOf } from "@lethe/core/message";
 import type { Queryable } from "./database.ts";
+import { countDeliveries } from "./deliveries.ts";
 import { countSpareKeys } from "./spare-keys.ts";
 import type { TaskRegistry } from "./tasks.ts";
 import { unfinishedWindows } from "./windows.ts";
@@ -12,6 +13,10 @@ export interface Backlog {
   readonly keys: number;
   /** Windows that are past their closing time and not released. */
   readonly windows: number;
+  /** Outcomes that are published and not delivered to the webhook. */
+  readonly deliveries: number;
+  /** Outcomes that were dropped because too many waited for the webhook. */
+  readonly dropped: number;
 }
 
 /** Measures the backlog. */
@@ -29,5 +34,8 @@ export async function measureBacklog(database: Queryable, tasks: TaskRegistry, n
   const overdue = unfinished.filter(
     ({ state, phase }) => state === "closed" || (state === "collecting" && phase === "over"),
   );
-  return { reports: waiting?.reports ?? 0, keys: Math.min(...keys), windows: overdue.length };
+  return {
+    ...{ reports: waiting?.reports ?? 0, keys: Math.min(...keys), windows: overdue.length },
+    ...(await countDeliveries(database)),
+  };
 }

@@ -136,6 +136,21 @@ const MIGRATIONS: readonly string[] = [
    DELETE FROM devices WHERE token_hash IS NULL;
    ALTER TABLE devices DROP COLUMN public_keys, DROP COLUMN signature, ALTER COLUMN token_hash SET NOT NULL;
    ALTER TABLE uncounted SET (fillfactor = 50);`,
+  // Outcomes that wait for the webhook. They are queued as long as `webhook` says.
+  `CREATE TABLE webhook (
+     one boolean PRIMARY KEY DEFAULT true CHECK (one),
+     wanted_until timestamptz NOT NULL,
+     dropped bigint NOT NULL DEFAULT 0
+   );
+   CREATE TABLE deliveries (
+     place bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     id uuid NOT NULL DEFAULT gen_random_uuid(),
+     name text NOT NULL,
+     number bigint NOT NULL,
+     attempts int NOT NULL DEFAULT 0,
+     due timestamptz NOT NULL DEFAULT clock_timestamp(),
+     UNIQUE (name, number)
+   );`,
 ];
 
 /**

@@ -1,12 +1,13 @@
 import type { ReleaseOrWithheld } from "@lethe/core/message";
 import type { Queryable } from "./database.ts";
+import { queueDelivery } from "./deliveries.ts";
 
 /** Stores a release. The database refuses a second one for the same window. */
 export function addRelease(transaction: Queryable, release: ReleaseOrWithheld): Promise<void> {
   return addDocument(transaction, release.task, release.window, JSON.stringify(release));
 }
 
-/** Stores a release, a share, or the reason why there is none, exactly as it is published. */
+/** Stores a release, a share, or the reason why there is none, exactly as it is published, and queues its delivery. */
 export async function addDocument(
   transaction: Queryable,
   name: string,
@@ -18,6 +19,7 @@ export async function addDocument(
     number,
     document,
   ]);
+  await queueDelivery(transaction, name, number);
 }
 
 /** A page with this many characters is full, whatever its limit. */
@@ -46,4 +48,22 @@ export async function findRelease(database: Queryable, name: string, number: num
     [name, number],
   );
   return row?.document;
+}
+
+/** The newest window of a task whose outcome is published. */
+export interface NewestOutcome {
+  readonly task: string;
+  readonly window: number;
+}
+
+/** The newest of every task, by name. A task without outcomes is not among them. */
+export async function findNewestOutcomes(database: Queryable): Promise<NewestOutcome[]> {
+  // One look into the index of `releases` per task, however many windows it has.
+  return database.query<NewestOutcome>(
+    `SELECT task, number AS window FROM (
+       SELECT DISTINCT name AS task FROM tasks) AS named
+     CROSS JOIN LATERAL (
+       SELECT number FROM releases WHERE name = task ORDER BY number DESC LIMIT 1) AS newest
+     ORDER BY task`,
+  );
 }
