@@ -45,8 +45,8 @@ export default defineConfig({
     // Only a test that hangs reaches these limits, also on a machine with a load of six per processor.
     testTimeout: 900_000,
     hookTimeout: 300_000,
-    // One more than CI has processors, because many tests wait: for windows to end, for browsers, for disks.
-    maxWorkers: 3,
+    // Two more than CI has processors, because many tests wait: for windows to end, for browsers, for disks.
+    maxWorkers: 4,
     projects: [
       { extends: true, test: { name: "pure", include: PURE, exclude: [OTHER_KINDS], isolate: false } },
       {

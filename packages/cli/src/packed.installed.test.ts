@@ -25,7 +25,7 @@ const MOST_BYTES: Record<PackageName, number> = {
   files: 35_000,
   device: 400_000,
   server: 500_000,
-  analyst: 60_000,
+  analyst: 80_000,
   lab: 480_000,
   cli: 180_000,
 };

@@ -1,25 +1,13 @@
-import { spawn, spawnSync } from "node:child_process";
 import { createPrivateKey, sign } from "node:crypto";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { assemble, fetchRelease, type ServerShare } from "@lethe/analyst";
 import type { Figure, Release } from "@lethe/core/message";
 import type { SignedShare } from "@lethe/core/two-server";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { eventually } from "../../server/test/eventually.ts";
-import {
-  bin,
-  environment,
-  lethe,
-  letheWith,
-  type RunningService,
-  START_TIMEOUT,
-  simulateInTime,
-  startService,
-} from "../test/lethe.ts";
+import { lethe, letheWith, type RunningService, START_TIMEOUT, simulateInTime, startService } from "../test/lethe.ts";
 import { peerOf } from "./serve/peer.ts";
 
 const SECRET = { LETHE_PEER_SECRET: "a secret of leader and helper, and of nobody else" };
@@ -433,34 +421,5 @@ describe("a helper that is not there", () => {
     await start("helper", wrong, "--peer-key", keys.leader, "--port", port);
     expect(as("helper", "task", "agree", file).status).toBe(0);
     expect(refusal(as("leader", "task", "create", file))).toContain("does not take this leader's secret");
-  });
-});
-
-describe("lethe demo --mode two-server", () => {
-  it("--once --json: all statistics, every figure near the truth, and no process left behind", async () => {
-    const args = [bin, "demo", "--mode", "two-server", "--once", "--json", "--devices", "4"];
-    const demo = spawn(process.execPath, args, { env: environment(), stdio: ["ignore", "pipe", "pipe"] });
-    const printed = text(demo.stdout);
-    // Once they report, both servers are there.
-    await once(demo.stderr, "data");
-    const { stdout: children } = spawnSync("ps", ["-o", "pid=,args=", "--ppid", `${demo.pid}`], { encoding: "utf8" });
-    const servers = children.split("\n").filter((line) => line.includes(" serve "));
-    expect(servers.length).toBe(2);
-    expect(await once(demo, "exit")).toEqual([0, null]);
-    for (const server of servers) expect(() => process.kill(Number.parseInt(server, 10), 0)).toThrow("ESRCH");
-
-    const { received, metrics } = JSON.parse(await printed) as {
-      received: number;
-      metrics: { statistic: string; truth: number; estimate: number; standardError: number }[];
-    };
-    expect(received).toBe(4);
-    expect(metrics.map(({ statistic }) => statistic)).toEqual([
-      ...["occurrence", "occurrence"],
-      ...["histogram", "histogram", "histogram", "histogram", "histogram", "histogram", "mean"],
-    ]);
-    // With four devices this finds gross errors only; the test of `lethe collect` is sharper. False alarms: below 1e-8.
-    for (const { truth, estimate, standardError } of metrics) {
-      expect(Math.abs(estimate - truth)).toBeLessThan(6 * standardError);
-    }
   });
 });

@@ -169,7 +169,9 @@ it("two tallies that count one window together count every report once", async (
   const intake = await processes.start("intake");
   const database = await processes.openDatabase();
   const reports: Sent[] = [];
-  for (let wave = 0; wave < 3; wave++) {
+  let counted: number[];
+  // On a busy machine, one tally may take a whole wave before the other has woken up.
+  do {
     const made = await makeReports(intake, task, 100);
     // They find all of them at the same moment.
     for (const tally of tallies) tally.pause();
@@ -177,8 +179,8 @@ it("two tallies that count one window together count every report once", async (
     for (const tally of tallies) tally.resume();
     reports.push(...made);
     await allCounted(database, task, reports.length);
-  }
-  const counted = await requireCountedBy(tallies, reports.length);
+    counted = await requireCountedBy(tallies, reports.length);
+  } while (reports.length < 300 || (Math.min(...counted) === 0 && reports.length < 3000));
   expect(Math.min(...counted)).toBeGreaterThan(0);
   await requireCountedOnce(database, processes.keyFile, task, WINDOW, reports);
 });

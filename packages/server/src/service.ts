@@ -8,7 +8,9 @@ import { requireSignedByLeader } from "./helper/leader-tasks.ts";
 import { createApi } from "./http/api.ts";
 import { closeHttp } from "./http/close-http.ts";
 import { limitConnections } from "./http/connections.ts";
+import { consoleFileRoutes, consoleRoutes } from "./http/console-routes.ts";
 import { helperRoute } from "./http/helper-route.ts";
+import { liveRoute } from "./http/live-routes.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { describeApi } from "./http/openapi.ts";
 import { addOperations } from "./http/operations.ts";
@@ -16,6 +18,7 @@ import { sdkRoutes } from "./http/sdk-routes.ts";
 import { createHttp } from "./http/server.ts";
 import { type Intake, startIntake } from "./intake/intake.ts";
 import { requireToken } from "./intake/token.ts";
+import { createHealthCheck } from "./leader/health.ts";
 import { requireSameHelper } from "./leader/same-helper.ts";
 import { requireSecrets } from "./release/give-up.ts";
 import type { Address } from "./start/address.ts";
@@ -163,28 +166,32 @@ async function createApp(
   { common, keyFile, intake, keyHolder, address }: Running,
 ): Promise<FastifyInstance> {
   const { database, log, clock, tasks, metrics } = common;
-  const { adminToken } = options;
+  const { adminToken, demonstration, privateResults = false } = options;
+  const lastError = (): Error | undefined => clock.doubt() ?? intake?.lastError() ?? keyHolder?.lastError();
+  const ready = (): Promise<string | undefined> => whyNotReady(database, lastError);
   const admin = keyHolder ?? (adminToken !== undefined ? remoteAdmin(common, adminToken, intake, address) : undefined);
-  const routes = createApi({ ...common, ...(intake && { intake }), ...(admin && { admin }) });
+  const routes = createApi({ ...common, privateResults, ...(intake && { intake }), ...(admin && { admin }) });
   if (keyHolder && keyFile && otherServer && role === "helper") {
     const { threads } = keyHolder;
     const isDevelopment = options.development ?? false;
     routes.push(helperRoute({ ...common, now: clock.now, keyFile, otherServer, threads, isDevelopment }));
   }
+  const about = { ...common, role, version: packageVersion() };
+  routes.push(...consoleRoutes({ ...about, privateResults, demonstration }));
+  if (admin) {
+    const helperHealth = role === "leader" && otherServer?.url ? createHealthCheck(otherServer.url) : undefined;
+    routes.push(liveRoute({ ...about, whyNotReady: ready, helperHealth }));
+  }
+  if (options.console) routes.push(...consoleFileRoutes(options.console));
   if (intake && options.sdk) routes.push(...(await sdkRoutes(database, log, options.sdk)));
   const app = createHttp({
-    ...{ log, metrics, routes, adminToken },
+    ...{ log, metrics, routes, adminToken, now: clock.guess },
     notFound: NOT_FOUND[role],
     trustProxy: options.trustProxy ?? false,
     onRefused: intake?.refused ?? (() => undefined),
     lookForTask: tasks.lookFor,
     ...(silenceMilliseconds !== undefined && { silenceMilliseconds }),
   });
-  const lastError = (): Error | undefined => clock.doubt() ?? intake?.lastError() ?? keyHolder?.lastError();
-  addOperations(app, {
-    description: describeApi(routes, packageVersion()),
-    metrics,
-    whyNotReady: () => whyNotReady(database, lastError),
-  });
+  addOperations(app, { description: describeApi(routes, about.version), metrics, whyNotReady: ready });
   return app;
 }

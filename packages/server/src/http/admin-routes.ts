@@ -46,7 +46,7 @@ export function adminRoutes(
       admin: true,
       parameters: z.strictObject({}),
       answers: { 200: { description: "tasks", schema: schemas.tasks } },
-      refusals: ["unauthorized", "bad-encoding"],
+      refusals: ["unauthorized", "rate-limited", "bad-encoding"],
       handle: async () =>
         json(200, {
           tasks: tasks.names().map((name) => summarize(tasks.versions(name), clock.guess())),
@@ -64,7 +64,7 @@ export function adminRoutes(
         200: { description: "this very task is there already", schema: schemas.signedManifest },
         201: { description: "its manifest", schema: schemas.signedManifest },
       },
-      refusals: ["unauthorized", "bad-encoding", "wrong-size", "wrong-type", "bad-task"],
+      refusals: ["unauthorized", "rate-limited", "bad-encoding", "wrong-size", "wrong-type", "bad-task"],
       before: requireRoom,
       handle: async ({ body }) => {
         const { version, isNew } = await admin.createTask(parseTask(textOf(body)));
@@ -78,7 +78,7 @@ export function adminRoutes(
       admin: true,
       parameters: schemas.ofWindow,
       answers: { 200: { description: "the window, closed", schema: schemas.windowStatus } },
-      refusals: ["unauthorized", "bad-encoding", "unknown-task", "window-closed", "window-not-open"],
+      refusals: ["unauthorized", "rate-limited", "bad-encoding", "unknown-task", "window-closed", "window-not-open"],
       before: requireUploadOpen,
       handle: async ({ parameters }) => {
         const window = await findWindow(database, parameters.task, parameters.window);
@@ -99,7 +99,7 @@ function agreementRoutes({ add, withdraw }: Agreements, requireRoom: () => void)
     parameters: z.strictObject({}),
     body: { type: "application/json", most: MOST_TASK_BYTES, schema: schemas.task },
     answers: { 200: { description: "agreed, to the task as this helper runs it" } },
-    refusals: ["unauthorized", "bad-encoding", "wrong-size", "wrong-type", "bad-task"],
+    refusals: ["unauthorized", "rate-limited", "bad-encoding", "wrong-size", "wrong-type", "bad-task"],
     before: requireRoom,
     handle: async ({ body }) => {
       const asked = parseTask(textOf(body));
@@ -119,7 +119,7 @@ function agreementRoutes({ add, withdraw }: Agreements, requireRoom: () => void)
     admin: true,
     parameters: schemas.ofVersion,
     answers: { 200: { description: "withdrawn" } },
-    refusals: ["unauthorized", "bad-encoding", "unknown-task"],
+    refusals: ["unauthorized", "rate-limited", "bad-encoding", "unknown-task"],
     handle: async ({ parameters: { task, version } }) => {
       if (await withdraw(task, version)) return json(200, { task, version });
       throw new LetheError(

@@ -5,7 +5,7 @@ import type { TaskRegistry } from "../storage/tasks.ts";
 import { type Admin, adminRoutes } from "./admin-routes.ts";
 import { deviceRoutes, manifestRoute } from "./device-routes.ts";
 import type { Metrics } from "./metrics.ts";
-import { releaseRoutes } from "./release-routes.ts";
+import { releaseRoutes, resultsAccess } from "./release-routes.ts";
 import type { Route } from "./route.ts";
 import { createWindowLookup } from "./window-lookup.ts";
 
@@ -19,18 +19,19 @@ export interface ApiParts {
 
 /**
  * The endpoints, as docs/wire-format.md describes them: those of devices if there is an intake, those of the operator
- * if there is an admin.
+ * if there is an admin. Private results are for the admin alone.
  */
 export function createApi({
   intake,
   admin,
+  privateResults,
   ...parts
-}: ApiParts & { intake?: Intake; admin?: Admin }): Route<unknown>[] {
+}: ApiParts & { intake?: Intake; admin?: Admin; privateResults: boolean }): Route<unknown>[] {
   const lookup = createWindowLookup(parts.database, parts.tasks, parts.clock);
   return [
     manifestRoute(parts, lookup),
     ...(intake ? deviceRoutes(parts, intake, lookup) : []),
-    ...releaseRoutes(parts.database, lookup),
+    ...releaseRoutes(parts.database, lookup, resultsAccess(privateResults)),
     ...(admin ? adminRoutes(parts, admin, lookup) : []),
   ];
 }

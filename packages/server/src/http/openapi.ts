@@ -9,6 +9,7 @@ type Json = Record<string, unknown>;
 export function describeApi(routes: readonly Route<unknown>[], version: string): Json {
   const paths: Record<string, Json> = {};
   for (const route of routes) {
+    if (route.isHidden) continue;
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: describeRoute(route) };
   }
   return {

@@ -32,7 +32,7 @@ let window: number;
 let bytes: number;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ trustProxy: true });
   await createTask(service, EXACT_TASK);
   await createTask(service, TWIN);
   task = await fetchTask(service, EXACT_TASK.task);
@@ -369,9 +369,13 @@ describe("the admin's endpoints", () => {
     `Bearer ${"x".repeat(5000)}`,
   ];
 
+  // Every test has an address of its own, because wrong tokens of one address are limited.
+  let last = 0;
+  const newAddress = (): Record<string, string> => ({ "x-forwarded-for": `203.0.113.${++last}` });
+
   it.each(wrong)("refuse who brings %s", async (authorization) => {
+    const headers = { ...newAddress(), ...(authorization !== undefined && { authorization }) };
     for (const [method, path] of endpoints()) {
-      const headers = authorization === undefined ? {} : { authorization };
       const response = await fetch(service.url + path, { method, headers });
       expect(response.headers.get("www-authenticate")).toBe("Bearer");
       await expectProblem(response, "unauthorized");
@@ -382,7 +386,7 @@ describe("the admin's endpoints", () => {
 
   it("refuse a device's token", async () => {
     const { token } = await enrol(service, task, window);
-    const headers = { authorization: `Bearer ${token}` };
+    const headers = { ...newAddress(), authorization: `Bearer ${token}` };
     for (const [method, path] of endpoints()) {
       await expectProblem(await fetch(service.url + path, { method, headers }), "unauthorized");
     }

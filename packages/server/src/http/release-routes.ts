@@ -1,4 +1,5 @@
 import { LetheError } from "@lethe/core/error";
+import type { ProblemCode } from "@lethe/core/message";
 import { z } from "zod";
 import type { Database } from "../storage/database.ts";
 import { findRelease, findReleases } from "../storage/releases.ts";
@@ -7,13 +8,29 @@ import { json, type Route, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import type { WindowLookup } from "./window-lookup.ts";
 
-/** The endpoints for everybody: releases, and the state of a window. */
-export function releaseRoutes(database: Database, { firstVersion, status }: WindowLookup): Route<unknown>[] {
+/** What a route says if only the admin may see results. */
+export interface ResultsAccess {
+  readonly admin?: true;
+  readonly refusals: readonly ProblemCode[];
+}
+
+/** Who may see results: everybody, or the admin. */
+export function resultsAccess(isPrivate: boolean): ResultsAccess {
+  return isPrivate ? { admin: true, refusals: ["unauthorized", "rate-limited"] } : { refusals: [] };
+}
+
+/** The endpoints for everybody, or for the admin if results are private: releases, and the state of a window. */
+export function releaseRoutes(
+  database: Database,
+  { firstVersion, status }: WindowLookup,
+  { refusals, ...access }: ResultsAccess,
+): Route<unknown>[] {
   return [
     route({
       method: "GET",
       path: "/v1/tasks/{task}/releases",
       summary: "Releases of a task, newest first",
+      ...access,
       parameters: schemas.ofTask.extend({
         limit: z
           .string()
@@ -22,7 +39,7 @@ export function releaseRoutes(database: Database, { firstVersion, status }: Wind
         before: schemas.windowNumber.optional(),
       }),
       answers: { 200: { description: "releases", schema: schemas.releases } },
-      refusals: ["bad-encoding", "unknown-task"],
+      refusals: [...refusals, "bad-encoding", "unknown-task"],
       handle: async ({ parameters: { task, limit, before = Number.MAX_SAFE_INTEGER } }) => {
         firstVersion(task);
         const documents = await findReleases(database, task, { before, limit: Number(limit) });
@@ -33,9 +50,10 @@ export function releaseRoutes(database: Database, { firstVersion, status }: Wind
       method: "GET",
       path: "/v1/tasks/{task}/releases/{window}",
       summary: "The release of a window",
+      ...access,
       parameters: schemas.ofWindow,
       answers: { 200: { description: "the release, or why there is none", schema: schemas.published } },
-      refusals: ["bad-encoding", "unknown-task", "window-closed", "window-not-open"],
+      refusals: [...refusals, "bad-encoding", "unknown-task", "window-closed", "window-not-open"],
       handle: async ({ parameters }) => {
         const body = await findRelease(database, parameters.task, parameters.window);
         if (body !== undefined) return { status: 200, body };
@@ -54,9 +72,10 @@ export function releaseRoutes(database: Database, { firstVersion, status }: Wind
       method: "GET",
       path: "/v1/tasks/{task}/windows/{window}",
       summary: "How far a window is",
+      ...access,
       parameters: schemas.ofWindow,
       answers: { 200: { description: "the window", schema: schemas.windowStatus } },
-      refusals: ["bad-encoding", "unknown-task", "window-closed"],
+      refusals: [...refusals, "bad-encoding", "unknown-task", "window-closed"],
       handle: async ({ parameters }) => json(200, await status(parameters)),
     }),
   ];

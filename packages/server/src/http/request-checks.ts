@@ -1,5 +1,7 @@
 import { LetheError } from "@lethe/core/error";
 import type { FastifyRequest } from "fastify";
+import { networkOf } from "../intake/network.ts";
+import { createRateLimit, type Rate } from "../intake/rate-limit.ts";
 import { isToken } from "../intake/token.ts";
 import type { Route } from "./route.ts";
 
@@ -42,9 +44,38 @@ export function bearerOf({ headers: { authorization } }: FastifyRequest): string
   return /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization ?? "")?.[1];
 }
 
-/** Throws `unauthorized` unless the request has the admin token. */
-export function requireAdmin(request: FastifyRequest, adminToken: string | undefined): void {
-  if (adminToken === undefined || !isToken(bearerOf(request), adminToken)) {
-    throw new LetheError("unauthorized", "this takes the admin token, as Authorization: Bearer");
-  }
+/** Failed attempts of an address: ten at once, then one in six seconds. */
+const FAILED_ATTEMPTS: Rate = { perSecond: 1 / 6, burst: 10 };
+
+/** Decides which requests have the admin token. */
+export interface AdminCheck {
+  /**
+   * False without a token, or with a wrong one, which counts as a failed attempt of the address. After too many of
+   * those, throws `rate-limited` without comparing any token: otherwise a guesser would not be limited.
+   */
+  isAdmin(request: FastifyRequest): boolean;
+  /** Throws `unauthorized` unless the request has the token. */
+  require(request: FastifyRequest): void;
+}
+
+/** Without an admin token nobody is the admin. `now` is in seconds. */
+export function createAdminCheck(adminToken: string | undefined, now: () => number): AdminCheck {
+  const limit = createRateLimit(FAILED_ATTEMPTS, now, "wrong admin tokens");
+  const isAdmin = (request: FastifyRequest): boolean => {
+    const bearer = bearerOf(request);
+    if (adminToken === undefined || bearer === undefined) return false;
+    const network = networkOf(request.ip);
+    limit.require(network);
+    if (isToken(bearer, adminToken)) return true;
+    limit.take(network);
+    return false;
+  };
+  return {
+    isAdmin,
+    require: (request) => {
+      if (!isAdmin(request)) {
+        throw new LetheError("unauthorized", "this takes the admin token, as Authorization: Bearer");
+      }
+    },
+  };
 }

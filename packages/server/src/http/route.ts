@@ -8,6 +8,11 @@ interface Asked<Parameters> {
   readonly body: Uint8Array;
   /** What follows `Authorization: Bearer`. */
   readonly bearer: string | undefined;
+  /**
+   * Whether the request has the admin token. A wrong one counts as a failed attempt; throws `rate-limited` after too
+   * many.
+   */
+  readonly isAdmin: () => boolean;
   readonly address: string;
   /** A header by its name in lower case. */
   readonly header: (name: string) => string | undefined;
@@ -50,7 +55,10 @@ export interface Route<Parameters> {
   readonly summary: string;
   /** Whether pages of any origin may ask. */
   readonly anyOrigin?: true;
+  /** Whether only the admin may ask. */
   readonly admin?: true;
+  /** Whether the description leaves it out. */
+  readonly isHidden?: true;
   /** From texts, of the path and the query. */
   readonly parameters: z.ZodType<Parameters>;
   readonly body?: BodyRule<Parameters>;

@@ -1,22 +1,12 @@
-import { createHash } from "node:crypto";
-import { gzipSync } from "node:zlib";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { type Database, OutOfSpace } from "../storage/database.ts";
 import { findSdkFile, storeSdkFile } from "../storage/sdk-files.ts";
 import { type Answered, type Route, route } from "./route.ts";
-
-/** A file as it is sent. */
-interface SdkFile {
-  readonly hash: string;
-  readonly plain: Uint8Array;
-  readonly zipped: Uint8Array;
-}
+import { answerFile, FOR_EVER, type StaticFile, staticFile } from "./static-file.ts";
 
 /** The file at the fixed name may change within five minutes; a file under its hash never changes. */
 const SHORT = "public, max-age=300";
-const FOR_EVER = "public, max-age=31536000, immutable";
-const HASH_DIGITS = 32;
 /** Versions that stay in memory beside the newest. */
 const MOST_KEPT = 8;
 
@@ -37,7 +27,7 @@ export async function sdkRoutes(database: Database, log: Logger, code: Uint8Arra
     );
   }
 
-  async function find(hash: string): Promise<SdkFile | undefined> {
+  async function find(hash: string): Promise<StaticFile | undefined> {
     const there = known.get(hash);
     if (there) return there;
     const stored = await findSdkFile(database, hash);
@@ -56,7 +46,7 @@ export async function sdkRoutes(database: Database, log: Logger, code: Uint8Arra
       parameters: z.strictObject({}),
       answers: DESCRIBED,
       refusals: ["bad-encoding"],
-      handle: async ({ header }) => answer(own, SHORT, header),
+      handle: async ({ header }) => answerFile(own, { "cache-control": SHORT }, header),
     }),
     route({
       method: "GET",
@@ -68,7 +58,7 @@ export async function sdkRoutes(database: Database, log: Logger, code: Uint8Arra
       refusals: ["bad-encoding"],
       handle: async ({ parameters: { hash }, header }) => {
         const file = await find(hash);
-        return file ? answer(file, FOR_EVER, header) : NOT_FOUND;
+        return file ? answerFile(file, { "cache-control": FOR_EVER }, header) : NOT_FOUND;
       },
     }),
   ];
@@ -90,39 +80,4 @@ const NOT_FOUND: Answered = {
   }),
 };
 
-function fileOf(plain: Uint8Array): SdkFile {
-  const hash = createHash("sha256").update(plain).digest("hex").slice(0, HASH_DIGITS);
-  return { hash, plain, zipped: gzipSync(plain, { level: 9 }) };
-}
-
-function answer(
-  { hash, plain, zipped }: SdkFile,
-  caching: string,
-  header: (name: string) => string | undefined,
-): Answered {
-  const isZipped = takesGzip(header("accept-encoding"));
-  // Other bytes, another tag.
-  const tag = isZipped ? `"${hash}-gzip"` : `"${hash}"`;
-  const headers = {
-    "cache-control": caching,
-    etag: tag,
-    vary: "accept-encoding",
-    "x-content-type-options": "nosniff",
-  };
-  if (isKnown(header("if-none-match"), tag)) return { status: 304, headers };
-  return {
-    status: 200,
-    type: "text/javascript; charset=utf-8",
-    body: isZipped ? zipped : plain,
-    headers: isZipped ? { ...headers, "content-encoding": "gzip" } : headers,
-  };
-}
-
-function takesGzip(accepted = ""): boolean {
-  return accepted.split(",").some((part) => /^\s*(gzip|\*)\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(part));
-}
-
-/** RFC 9110, 13.1.2: weak and strong tags are the same here. */
-function isKnown(tags: string | undefined, tag: string): boolean {
-  return tags?.split(",").some((each) => each.trim().replace(/^W\//, "") === tag || each.trim() === "*") ?? false;
-}
+const fileOf = (code: Uint8Array): StaticFile => staticFile(code, "text/javascript; charset=utf-8");

@@ -14,7 +14,7 @@ import { Unavailable } from "../storage/database.ts";
 import type { Metrics } from "./metrics.ts";
 import { limitPipelining } from "./pipelining.ts";
 import { refusalOf, sendOther, sendProblem } from "./problems.ts";
-import { bearerOf, checkBody, readParameters, requireAdmin } from "./request-checks.ts";
+import { type AdminCheck, bearerOf, checkBody, createAdminCheck, readParameters } from "./request-checks.ts";
 import type { Route } from "./route.ts";
 
 /** What the HTTP server serves, and whom it reports to. */
@@ -22,8 +22,10 @@ export interface HttpOptions {
   readonly routes: readonly Route<unknown>[];
   /** The answer to a request for a path that does not exist. */
   readonly notFound: string;
-  /** Undefined where no route asks for it. */
+  /** Undefined if this process has no admin. */
   readonly adminToken: string | undefined;
+  /** Unix seconds. */
+  readonly now: () => number;
   /** Whether a proxy in front writes the last entry of X-Forwarded-For. */
   readonly trustProxy: boolean;
   readonly log: Logger;
@@ -105,7 +107,8 @@ export function createHttp(options: HttpOptions): FastifyInstance {
       done(new LetheError("wrong-size", "this request has no body"));
     } else done();
   });
-  for (const route of options.routes) addRoute(app, options, route);
+  const admin = createAdminCheck(options.adminToken, options.now);
+  for (const route of options.routes) addRoute(app, options, admin, route);
   for (const path of new Set(options.routes.filter(({ anyOrigin }) => anyOrigin).map(pathOf))) {
     app.options(path, (_request, reply) => preflight(reply));
   }
@@ -172,7 +175,7 @@ function isOfWindow(parameters: unknown): parameters is { readonly task: string;
 
 const pathOf = (route: Route<unknown>): string => route.path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-function addRoute(app: FastifyInstance, { adminToken, lookForTask }: HttpOptions, route: Route<unknown>): void {
+function addRoute(app: FastifyInstance, { lookForTask }: HttpOptions, admin: AdminCheck, route: Route<unknown>): void {
   const check = (request: FastifyRequest, parameters: unknown): void => {
     checkBody(route, request, parameters);
     route.before?.(parameters);
@@ -188,7 +191,7 @@ function addRoute(app: FastifyInstance, { adminToken, lookForTask }: HttpOptions
       reply.header("cache-control", "no-store");
       if (route.anyOrigin) allowAnyOrigin(reply);
       try {
-        if (route.admin) requireAdmin(request, adminToken);
+        if (route.admin) admin.require(request);
         const parameters = readParameters(route, request);
         state.parameters = parameters;
         const looking = isOfTask(parameters) ? lookForTask(parameters.task) : undefined;
@@ -206,6 +209,7 @@ function addRoute(app: FastifyInstance, { adminToken, lookForTask }: HttpOptions
         parameters: request.checked?.parameters,
         body: request.body instanceof Uint8Array ? request.body : new Uint8Array(),
         bearer: bearerOf(request),
+        isAdmin: () => admin.isAdmin(request),
         address: request.ip,
         header: (name) => request.headers[name]?.toString(),
       });

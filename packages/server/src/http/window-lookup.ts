@@ -3,7 +3,7 @@ import { phaseOf, type Task, timesOf, type WindowState, type WindowStatus, windo
 import type { ServiceClock } from "../clock/clock.ts";
 import type { Database } from "../storage/database.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
-import { findWindow, refusalsOf, type WindowRow } from "../storage/windows.ts";
+import { findWindow, refusalsOf, type WatchedWindow, type WindowRow } from "../storage/windows.ts";
 
 /** A window as paths name it. */
 interface At {
@@ -77,22 +77,33 @@ export function createWindowLookup(database: Database, tasks: TaskRegistry, cloc
         if (phase === "over") throw new LetheError("window-closed", `window ${at.window} takes no more reports`);
       });
     },
-    status: async ({ task, window }) => {
-      const { manifest } = versionIn({ task, window });
-      const row = await findWindow(database, task, window);
-      return {
-        task,
-        version: manifest.version,
-        window,
-        state: stateOf(manifest, window, row, clock.guess()),
-        ...timesOf(manifest, window),
-        enrolled: row?.enrolled ?? 0,
-        received: row?.received ?? 0,
-        minimumDevices: manifest.minimumDevices,
-        ...(manifest.groups && { groups: manifest.groups }),
-        refused: row ? await refusalsOf(database, row.id) : {},
-      };
+    status: async (at) => {
+      const version = versionIn(at);
+      const row = await findWindow(database, at.task, at.window);
+      const watched = row && { ...row, refused: await refusalsOf(database, row.id) };
+      return statusOf(version, at.window, watched, clock.guess());
     },
+  };
+}
+
+/** The status of a window, from its row if it was made. */
+export function statusOf(
+  { manifest }: TaskVersion,
+  window: number,
+  row: WatchedWindow | undefined,
+  now: number,
+): WindowStatus {
+  return {
+    task: manifest.task,
+    version: manifest.version,
+    window,
+    state: stateOf(manifest, window, row, now),
+    ...timesOf(manifest, window),
+    enrolled: row?.enrolled ?? 0,
+    received: row?.received ?? 0,
+    minimumDevices: manifest.minimumDevices,
+    ...(manifest.groups && { groups: manifest.groups }),
+    refused: row?.refused ?? {},
   };
 }
 

@@ -42,9 +42,9 @@ export function createAdmission(
   { rate, tokens, attest }: Pick<EnrolmentRules, "rate"> & Partial<EnrolmentRules>,
   now: () => number,
 ): (request: EnrolmentRequest) => Promise<void> {
-  const limit = createRateLimit(rate, now);
+  const limit = createRateLimit(rate, now, "enrolments");
   return async ({ task, window, address, bearer, attestation }) => {
-    limit(networkOf(address));
+    limit.take(networkOf(address));
     // All are compared, so that the time does not reveal which one matched.
     if (tokens && !tokens.map((token) => isToken(bearer, token)).includes(true)) {
       throw new LetheError("unauthorized", "devices enrol here with a token of the operator, as Authorization: Bearer");

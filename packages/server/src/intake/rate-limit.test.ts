@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createRateLimit } from "./rate-limit.ts";
+import { createRateLimit, type RateLimit } from "./rate-limit.ts";
 
-function passes(limit: (address: string) => void, address = "a"): boolean {
+function passes(limit: RateLimit, address = "a"): boolean {
   try {
-    limit(address);
+    limit.take(address);
     return true;
   } catch (error) {
     expect(error).toMatchObject({ code: "rate-limited" });
@@ -14,7 +14,7 @@ function passes(limit: (address: string) => void, address = "a"): boolean {
 
 it("a burst passes, then as many as the rate allows", () => {
   let now = 0;
-  const limit = createRateLimit({ perSecond: 2, burst: 5 }, () => now);
+  const limit = createRateLimit({ perSecond: 2, burst: 5 }, () => now, "tries");
   for (let i = 0; i < 5; i++) expect(passes(limit)).toBe(true);
   expect(passes(limit)).toBe(false);
   now = 0.4;
@@ -28,13 +28,13 @@ it("a burst passes, then as many as the rate allows", () => {
 });
 
 it("each address has its own", () => {
-  const limit = createRateLimit({ perSecond: 1, burst: 1 }, () => 0);
+  const limit = createRateLimit({ perSecond: 1, burst: 1 }, () => 0, "tries");
   expect([passes(limit, "a"), passes(limit, "a"), passes(limit, "b")]).toEqual([true, false, true]);
 });
 
 it("being refused costs nothing: who keeps asking is admitted as soon as who waits", () => {
   let now = 0;
-  const limit = createRateLimit({ perSecond: 1, burst: 1 }, () => now);
+  const limit = createRateLimit({ perSecond: 1, burst: 1 }, () => now, "tries");
   expect(passes(limit)).toBe(true);
   for (let i = 0; i < 9; i++) {
     now += 0.1;
@@ -46,7 +46,7 @@ it("being refused costs nothing: who keeps asking is admitted as soon as who wai
 
 it("a clock that goes back gives nothing away and takes nothing", () => {
   let now = 100;
-  const limit = createRateLimit({ perSecond: 1, burst: 2 }, () => now);
+  const limit = createRateLimit({ perSecond: 1, burst: 2 }, () => now, "tries");
   expect([passes(limit), passes(limit), passes(limit)]).toEqual([true, true, false]);
   now = 0;
   expect(passes(limit)).toBe(false);
@@ -60,7 +60,7 @@ it("in any time no more pass than the burst and what the rate adds", () => {
       fc.integer({ min: 1, max: 20 }),
       (pauses, perSecond, burst) => {
         let now = 0;
-        const limit = createRateLimit({ perSecond, burst }, () => now);
+        const limit = createRateLimit({ perSecond, burst }, () => now, "tries");
         let passed = 0;
         for (const pause of pauses) {
           now += pause;
@@ -74,10 +74,23 @@ it("in any time no more pass than the burst and what the rate adds", () => {
 
 it("a crowd of addresses does not wear out the memory, and who has just used up its burst is not forgotten", () => {
   let now = 0;
-  const limit = createRateLimit({ perSecond: 1, burst: 1 }, () => now);
+  const limit = createRateLimit({ perSecond: 1, burst: 1 }, () => now, "tries");
   for (let i = 0; i < 250_000; i++) {
     now += 1e-6;
-    limit(`address ${i}`);
+    limit.take(`address ${i}`);
   }
   expect(passes(limit, "address 249999")).toBe(false);
+});
+
+it("what is only looked at stays; a refusal says how long to wait", () => {
+  let now = 0;
+  const limit = createRateLimit({ perSecond: 1 / 64, burst: 2 }, () => now, "tries");
+  for (let i = 0; i < 9; i++) limit.require("a");
+  expect([passes(limit), passes(limit)]).toEqual([true, true]);
+  now = 24;
+  const refusal = { code: "rate-limited", message: expect.stringContaining("too many tries"), retryAfter: 40 };
+  expect(() => limit.require("a")).toThrow(expect.objectContaining(refusal));
+  now = 64;
+  limit.require("a");
+  expect(passes(limit)).toBe(true);
 });

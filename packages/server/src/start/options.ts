@@ -60,6 +60,15 @@ export interface ServiceOptions {
   readonly acceptClock?: boolean;
   /** The SDK for pages, one ES module. Processes that answer devices serve it at `/lethe.js` and under its hash. */
   readonly sdk?: Uint8Array;
+  /** The files of the console by path, such as `/index.html`. Every process serves them, and the first one at `/`. */
+  readonly console?: ReadonlyMap<string, Uint8Array>;
+  /**
+   * In a demonstration: what really happened in finished windows, JSON, which the console shows beside what the service
+   * learned. Anybody may read it.
+   */
+  readonly demonstration?: () => unknown;
+  /** If true, releases and the states of windows need the admin token. Manifests stay public, for devices. */
+  readonly privateResults?: boolean;
   /** If true, every task runs in windows of seconds. */
   readonly development?: boolean;
   /**

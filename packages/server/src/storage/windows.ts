@@ -1,5 +1,5 @@
 import type { Refused } from "@lethe/core/message";
-import type { Queryable } from "./database.ts";
+import type { Queryable, SqlValue } from "./database.ts";
 
 /** A window, as it is stored. */
 export interface WindowRow {
@@ -89,6 +89,30 @@ export function createWindowFinder(
 /** The windows that are not erased yet, oldest first. */
 export function unfinishedWindows(database: Queryable): Promise<WindowRow[]> {
   return database.query<WindowRow>(`SELECT ${COLUMNS} FROM windows WHERE NOT erased ORDER BY id`);
+}
+
+/** A window with what was refused in it. */
+export interface WatchedWindow extends WindowRow {
+  readonly refused: Refused;
+}
+
+const REFUSED = `(SELECT coalesce(json_object_agg(reason, requests ORDER BY reason), '{}')::text
+  FROM refusals WHERE window_id = id) AS refused`;
+
+/** The windows of all tasks that are not erased yet, with their refusals. */
+export function watchUnfinished(database: Queryable): Promise<WatchedWindow[]> {
+  return watch(database, "NOT erased ORDER BY id", []);
+}
+
+/** The windows of a task with the highest numbers, newest first, with their refusals. */
+export function watchNewest(database: Queryable, name: string, count: number): Promise<WatchedWindow[]> {
+  return watch(database, "name = $1 ORDER BY number DESC LIMIT $2", [name, count]);
+}
+
+async function watch(database: Queryable, which: string, values: readonly SqlValue[]): Promise<WatchedWindow[]> {
+  const sql = `SELECT ${COLUMNS}, ${REFUSED} FROM windows WHERE ${which}`;
+  const rows = await database.query<WindowRow & { refused: string }>(sql, values);
+  return rows.map((row) => ({ ...row, refused: JSON.parse(row.refused) as Refused }));
 }
 
 /** Locks a window: until the transaction ends it neither closes nor receives reports of other transactions. */
