@@ -1,22 +1,36 @@
+import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Worker } from "node:worker_threads";
 import { Pool } from "pg";
+import { type Batch, INSERT, TABLE } from "./bare-table.ts";
 
 /**
  * The least that takes reports over HTTP and answers after they are in a database: all that comes while a batch is
- * being inserted is the next batch. It checks nothing. Sends its port to its parent.
+ * being inserted is the next batch. It checks nothing. Its argument is the address of a PostgreSQL server, or a folder
+ * for PGlite. Sends its port to its parent.
  */
 const MOST_TOGETHER = 256;
-/** All bytes of a batch in two values, which are never turned into text: the fastest way that we know. */
-const INSERT = `INSERT INTO bare (device, body)
-  SELECT substring($2::bytea from i * 16 + 1 for 16), substring($3::bytea from i * $4::int + 1 for $4)
-  FROM generate_series(0, $1::int - 1) AS i`;
 
-const pool = new Pool({ connectionString: process.argv[2] as string });
-await pool.query(
-  `CREATE TABLE IF NOT EXISTS bare (device bytea PRIMARY KEY, body bytea NOT NULL) WITH (toast_tuple_target = 8160);
-   ALTER TABLE bare ALTER COLUMN body SET STORAGE EXTERNAL`,
-);
+const [where] = process.argv.slice(2) as [string];
+const store = await (where.startsWith("postgres:") ? postgresAt(where) : pgliteIn(where));
+
+type Store = (batch: Batch) => Promise<unknown>;
+
+async function postgresAt(url: string): Promise<Store> {
+  const pool = new Pool({ connectionString: url });
+  await pool.query(TABLE);
+  return (batch) => pool.query({ name: "insert", text: INSERT, values: [...batch] });
+}
+
+async function pgliteIn(folder: string): Promise<Store> {
+  const thread = new Worker(new URL("./bare-thread.js", import.meta.url), { workerData: folder });
+  await once(thread, "message");
+  return (batch) => {
+    thread.postMessage(batch);
+    return once(thread, "message");
+  };
+}
 
 let waiting: { body: Buffer; response: ServerResponse }[] = [];
 let inserting = false;
@@ -28,8 +42,7 @@ async function insert(): Promise<void> {
     waiting = waiting.slice(MOST_TOGETHER);
     const devices = Buffer.from(crypto.getRandomValues(new Uint8Array(16 * batch.length)));
     const bodies = Buffer.concat(batch.map(({ body }) => body));
-    const values = [batch.length, devices, bodies, bodies.length / batch.length];
-    await pool.query({ name: "insert", text: INSERT, values });
+    await store([batch.length, devices, bodies, bodies.length / batch.length]);
     for (const { response } of batch) response.writeHead(201, { "content-length": 0 }).end();
   }
   inserting = false;

@@ -28,6 +28,7 @@ it("npm run bench -- --json gives names, values and units, and the promised rati
   expect(value(`${automaton}: report`)).toBe(64);
   // More than 0.5 in a whole run with the machine to itself; here other tests run beside a few uploads.
   expect(value("service: uploads accepted / the slower bare part")).toBeGreaterThan(0.1);
+  expect(value("service: uploads accepted / bare inserts through HTTP")).toBeGreaterThan(0.1);
   expect(value("service: reports opened / bare opening")).toBeGreaterThan(0.1);
   expect(value("service: enrolments, keys made by one thread")).toBeGreaterThan(10);
   for (const n of [1, 2, 3]) {

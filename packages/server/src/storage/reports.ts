@@ -84,27 +84,34 @@ export async function leaseReports(
   most: number,
   seconds: number,
 ): Promise<GroupedReport[]> {
-  // All bodies of a window have the same length. Three values for all rows: hundreds of arrays would cost more than they
-  // hold, here and on their way to a thread. No joins, as in `markCounted`.
-  const [row] = await database.query<Record<"devices" | "bodies" | "groups", Uint8Array | null>>(
+  // One value for all rows: hundreds of arrays would cost more than they hold, here and on their way to a thread. Each
+  // row is aggregated as a whole, because nothing says that two aggregates see the rows in the same order. All bodies of
+  // a window have the same length. No joins, as in `markCounted`.
+  const [row] = await database.query<{ count: number; reports: Uint8Array | null }>(
     `WITH free AS MATERIALIZED (
        SELECT device FROM uncounted WHERE window_id = $1 AND (lease IS NULL OR leased_until < clock_timestamp())
        LIMIT $3 FOR UPDATE SKIP LOCKED),
      leased AS (
        UPDATE uncounted SET lease = $2, leased_until = clock_timestamp() + make_interval(secs => $4)
        WHERE window_id = $1 AND device = ANY (ARRAY(SELECT device FROM free)) RETURNING device)
-     SELECT string_agg(device, '' ORDER BY device) AS devices, string_agg(body, '' ORDER BY device) AS bodies,
-       string_agg(int2send(coalesce((SELECT group_number FROM devices WHERE devices.device = leased.device), 0::int2)),
-         '' ORDER BY device) AS groups
+     SELECT count(*)::int AS count, string_agg(device ||
+       int2send(coalesce((SELECT group_number FROM devices WHERE devices.device = leased.device), 0::int2)) || body,
+       '') AS reports
      FROM leased, LATERAL (SELECT body FROM reports WHERE reports.device = leased.device OFFSET 0) AS report`,
     [windowId, lease, most, seconds],
   );
-  const { devices, bodies, groups } = row ?? {};
-  if (!devices || !bodies || !groups) return [];
-  const ids = unpack(devices, DEVICE_BYTES);
-  const each = unpack(bodies, bodies.length / ids.length);
-  const numbers = new DataView(groups.buffer, groups.byteOffset);
-  return ids.map((device, i) => ({ device, body: each[i] as Uint8Array, group: numbers.getInt16(2 * i) }));
+  const { count = 0, reports } = row ?? {};
+  return reports ? unpack(reports, reports.length / count).map(groupedReport) : [];
+}
+
+const GROUP_BYTES = 2;
+
+function groupedReport(row: Uint8Array): GroupedReport {
+  return {
+    device: row.subarray(0, DEVICE_BYTES),
+    body: row.subarray(DEVICE_BYTES + GROUP_BYTES),
+    group: new DataView(row.buffer, row.byteOffset).getInt16(DEVICE_BYTES),
+  };
 }
 
 /**

@@ -123,7 +123,8 @@ export function openReports(
         const opened = part.server.open(master, context, parts[i] as Uint8Array, buffered);
         if (!opened.valid) valid = false;
         const sum = sums[group * layout.length + i] as number[];
-        for (const [j, answer] of opened.answers.entries()) sum[j] = (sum[j] ?? 0) + answer;
+        // Without an iterator: of a thousand answers it would take a quarter of the time that opening takes.
+        for (let j = 0; j < opened.answers.length; j++) sum[j] = (sum[j] ?? 0) + (opened.answers[j] as number);
       }
       if (!valid) invalid++;
     }
