@@ -14,6 +14,7 @@ import {
   errorsByDevices,
   errorsByEpsilon,
   localEpsilonToDetect,
+  type MetricPlan,
   metricQuestion,
   planBudget,
   planMetric,
@@ -22,6 +23,7 @@ import {
   planTwoServerMetric,
   type TaskPlan,
   type TotalCost,
+  type TwoServerQuestion,
   windowsIn,
 } from "@lethe/core/plan";
 import { randomnessFrom } from "@lethe/core/randomness";
@@ -96,7 +98,8 @@ export function picture({ text, metric: index, devices, detect, draw: _ }: Pictu
   const task = parsedOrNothing(text);
   const metric = task?.metrics[index];
   if (!task || !metric) return undefined;
-  const planFor = task.mode === "two-server" ? planTwoServerMetric : planMetric;
+  const planFor: (question: TwoServerQuestion) => Omit<MetricPlan, "spec"> =
+    task.mode === "two-server" ? planTwoServerMetric : planMetric;
   // The errors are those of all devices, so the guarantees, which take long, need not be computed.
   const question = metricQuestion(task, metric, devices, 1, DEFAULT_DELTA);
   const { words, averageWords = words, answers } = entryOf(metric.statistic);

@@ -5,8 +5,8 @@ import { DataTable } from "../chart/figure.tsx";
 import { epsilonText, significant, whole } from "../format/number.ts";
 import { duration } from "../format/time.ts";
 import { usePlanned } from "../planner/use-planned.ts";
+import { cellsOf } from "./period-cells.ts";
 import { alternativeText } from "./sentences.ts";
-import { cellsOf } from "./task-privacy.tsx";
 
 /** What a year would cost with longer windows, or with fewer metrics. */
 export function Changes({ task }: { task: Task }): JSX.Element {

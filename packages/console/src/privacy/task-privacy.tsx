@@ -1,13 +1,14 @@
 import type { Task } from "@lethe/core/message";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { type Cell, DataTable } from "../chart/figure.tsx";
+import { DataTable } from "../chart/figure.tsx";
 import { epsilonText, whole } from "../format/number.ts";
 import { duration } from "../format/time.ts";
-import type { PeriodCost, WindowCost } from "../planner/jobs.ts";
+import type { WindowCost } from "../planner/jobs.ts";
 import { usePlanned } from "../planner/use-planned.ts";
 import { Failure, Loading } from "../shell/states.tsx";
 import { BudgetSection, Changes } from "./changes.tsx";
+import { cellsOf } from "./period-cells.ts";
 import { aggregateSentence, hijackedSentence, localSentence } from "./sentences.ts";
 
 /** What one device pays for a task. */
@@ -91,12 +92,4 @@ function Periods({ manifest, now }: WindowCost & { now: number }): JSX.Element {
       <BudgetSection task={manifest as Task} />
     </section>
   );
-}
-
-/** The figures of a period, with all their digits for programs. */
-export function cellsOf({ windows, answered, total }: PeriodCost): Cell[] {
-  const counts: Cell[] = [windows, answered].map((value) => ({ text: whole(value), value }));
-  if (!total) return [...counts, ...new Array<Cell>(3).fill(answered === 0 ? "nothing yet" : "not added up")];
-  const epsilons = [total.local.epsilon, total.aggregate.epsilon, total.hijackedEpsilon];
-  return [...counts, ...epsilons.map((value) => ({ text: epsilonText(value), value }))];
 }
