@@ -230,9 +230,17 @@ export function budget({ task }: { readonly task: Task }): { readonly budget?: B
 }
 
 /** Everything that the worker can be asked for. */
-export const JOBS = { price, picture, windowCost, periodCosts, alternatives, budget } as const;
-/** Its types. */
-export type Jobs = typeof JOBS;
+export interface Jobs {
+  readonly price: typeof price;
+  readonly picture: typeof picture;
+  readonly windowCost: typeof windowCost;
+  readonly periodCosts: typeof periodCosts;
+  readonly alternatives: typeof alternatives;
+  readonly budget: typeof budget;
+}
+
+/** The jobs by their names. */
+export const JOBS: Jobs = { price, picture, windowCost, periodCosts, alternatives, budget };
 
 function parsedOrNothing(text: string): Task | undefined {
   try {

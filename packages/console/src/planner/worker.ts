@@ -1,10 +1,10 @@
 import { LetheError } from "@lethe/core/error";
-import { JOBS } from "./jobs.ts";
+import { JOBS, type Jobs } from "./jobs.ts";
 
 /** What the page sends. */
 export interface Job {
   readonly id: number;
-  readonly name: keyof typeof JOBS;
+  readonly name: keyof Jobs;
   readonly input: unknown;
 }
 
@@ -14,7 +14,7 @@ export type Done = { readonly id: number } & (
   | { readonly failed: { readonly code: LetheError["code"]; readonly message: string } }
 );
 
-const work = JOBS as Readonly<Record<string, (input: unknown) => unknown>>;
+const work = JOBS as unknown as Readonly<Record<string, (input: unknown) => unknown>>;
 
 addEventListener("message", async ({ data: { id, name, input } }: MessageEvent<Job>) => {
   try {
