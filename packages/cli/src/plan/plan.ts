@@ -7,7 +7,14 @@
 import { accessSync, constants, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Task } from "@lethe/core/message";
-import { type Budget, MOST_BUDGET_DAYS, MOST_BUDGET_EPSILON, planBudget, planTask } from "@lethe/core/plan";
+import {
+  type Budget,
+  DEFAULT_DELTA,
+  MOST_BUDGET_DAYS,
+  MOST_BUDGET_EPSILON,
+  planBudget,
+  planTask,
+} from "@lethe/core/plan";
 import { DEFAULT_HIDES } from "@lethe/core/statistic";
 import { renderSvg, renderTerminal } from "@lethe/lab/plot";
 import type { Command } from "commander";
@@ -27,7 +34,7 @@ import { answerMetric } from "./metric.ts";
 import { describeBudget } from "./print-budget.ts";
 import { describeMetric } from "./print-metric.ts";
 import { describeTask, withRoom } from "./print-task.ts";
-import { DEFAULT_DELTA, type PlannedMetric, type PlanOptions, questionFrom } from "./question.ts";
+import { type PlannedMetric, type PlanOptions, questionFrom } from "./question.ts";
 
 /** Adds the command to the program. */
 export function addPlan(program: Command): void {

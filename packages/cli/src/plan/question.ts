@@ -1,4 +1,10 @@
-import { type Goal, localEpsilonToDetect, reportingDevices, type TwoServerQuestion } from "@lethe/core/plan";
+import {
+  DEFAULT_DELTA,
+  type Goal,
+  localEpsilonToDetect,
+  reportingDevices,
+  type TwoServerQuestion,
+} from "@lethe/core/plan";
 import {
   DEFAULT_HIDES,
   defaultScheme,
@@ -36,9 +42,6 @@ export interface PlanOptions {
   readonly plot?: string | true;
   readonly json?: boolean;
 }
-
-/** The δ of an aggregate guarantee if the user asks for none. */
-export const DEFAULT_DELTA = 1e-6;
 
 /** Options that only plans of tasks have. */
 const FOR_TASKS = { windows: "--windows", budgetEpsilon: "--budget-epsilon", budgetDays: "--budget-days" };

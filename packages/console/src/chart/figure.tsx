@@ -71,7 +71,7 @@ export function Figure({
 }
 
 /** A table with headings for its columns and rows. */
-function DataTable({ caption, columns, rows }: TableData & { caption: string }): JSX.Element {
+export function DataTable({ caption, columns, rows }: TableData & { caption: string }): JSX.Element {
   return (
     <table>
       <caption class="visually-hidden">{caption}</caption>

@@ -42,6 +42,14 @@ export function significant(value: number, digits = 3): string {
   );
 }
 
+/** An ε with three significant digits, rounded up: no guarantee is printed as stronger than it is. */
+export function epsilonText(epsilon: number): string {
+  if (!Number.isFinite(epsilon)) return "no bound";
+  if (epsilon === 0) return significant(0);
+  const unit = 10 ** (Math.floor(Math.log10(epsilon)) - 2);
+  return significant(Number((Math.ceil(epsilon / unit - 1e-9) * unit).toPrecision(3)));
+}
+
 /** An estimate with half the width of its 95% interval: "1,234 ± 56". */
 export function plusMinus(
   { estimate, interval: [low, high] }: { readonly estimate: number; readonly interval: readonly [number, number] },

@@ -14,7 +14,7 @@ export function Empty({ title, children }: { title: string; children?: Component
 }
 
 /** Something is on its way. The place keeps its height, so that nothing jumps when it arrives. */
-function Loading({ what }: { what: string }): JSX.Element {
+export function Loading({ what }: { what: string }): JSX.Element {
   return (
     <p class="state loading" role="status">
       Loading {what} …
@@ -23,7 +23,7 @@ function Loading({ what }: { what: string }): JSX.Element {
 }
 
 /** What failed, why, and what the reader can do. Asks for the admin token if that is what is missing. */
-function Failure({ failure, again }: { failure: LetheError; again: () => void }): JSX.Element {
+export function Failure({ failure, again }: { failure: LetheError; again: () => void }): JSX.Element {
   if (failure.code === "unauthorized") return <TokenForm reason={failure.message} />;
   const isOffline = failure.code === "unreachable";
   return (

@@ -62,7 +62,7 @@ const DAY = 86_400;
 /** Prices a task against a budget, by the same rule by which devices skip windows. */
 export function planBudget({ task, budget, windows, devices }: BudgetQuestion): BudgetPlan {
   const { epsilon, days } = budget;
-  const windowsPerPeriod = periodsOf(days, windowSeconds(task));
+  const windowsPerPeriod = windowsIn(days, windowSeconds(task));
   const affordablePerPeriod = affordable(epsilon, answerCostOf(task.metrics), windowsPerPeriod);
   const isEnough = affordablePerPeriod >= windowsPerPeriod;
   const changes = [
@@ -87,7 +87,7 @@ export function planBudget({ task, budget, windows, devices }: BudgetQuestion): 
 }
 
 /** The most windows of this length that end in a period, its end excluded. */
-function periodsOf(days: number, seconds: number): number {
+export function windowsIn(days: number, seconds: number): number {
   return Math.max(1, Math.ceil((days * DAY) / seconds));
 }
 
@@ -118,7 +118,7 @@ function longerWindows(task: Task, days: number, answers: number): BudgetChange 
       ticks,
       tickSeconds,
       windowSeconds: seconds,
-      windowsPerPeriod: periodsOf(days, seconds),
+      windowsPerPeriod: windowsIn(days, seconds),
     };
   }
   return undefined;

@@ -45,6 +45,43 @@ export function localEpsilonToDetect(question: DetectQuestion): number {
   return most;
 }
 
+/** A metric with its noise, and what is to be seen of it. */
+export interface DevicesQuestion extends Omit<TwoServerQuestion, "reporting" | "patience"> {
+  /** As in `DetectQuestion`; a count is one of `devices`, and stands for its share of any other number. */
+  readonly detect: number;
+  readonly mode: "one-server" | "two-server";
+}
+
+/**
+ * The fewest devices, up to four digits, of which the same share stands out from zero at 95%; for an average, the same
+ * value. Refuses with a `RangeError` what a billion devices do not make visible. The error of a share falls as the
+ * number of devices rises.
+ */
+export function devicesToDetect({ detect, mode, ...question }: DevicesQuestion): number {
+  checkDetect({ ...question, detect });
+  const planFor = mode === "two-server" ? planTwoServerMetric : planMetric;
+  const isAverage = entryOf(question.statistic).answers.output(question) === "average";
+  const isEnough = (devices: number): boolean => {
+    const { detectable } = planFor({ ...question, devices, reporting: 1, patience: 1 });
+    return detectable <= (isAverage ? detect : (detect / question.devices) * devices * (1 + 1e-12));
+  };
+  if (!isEnough(MOST_DEVICES)) {
+    throw new RangeError(`detect is too little: not even ${MOST_DEVICES} devices make ${detect} visible`);
+  }
+  let [low, high] = [0, MOST_DEVICES];
+  while (high - low > 1 && high > low * (1 + PRECISION)) {
+    const middle = Math.floor((low + high) / 2);
+    if (isEnough(middle)) high = middle;
+    else low = middle;
+  }
+  // Counts that stand out are whole, which makes small steps.
+  for (let found = roundedUp(high); found < MOST_DEVICES; found = roundedUp(found * (1 + STEP))) {
+    if (isEnough(Math.ceil(found))) return Math.ceil(found);
+  }
+  return MOST_DEVICES;
+}
+
+const MOST_DEVICES = 1e9;
 const PRECISION = 1e-5;
 const STEP = 2e-3;
 
@@ -80,7 +117,7 @@ function attained(question: DetectQuestion, localEpsilon: number): number {
   return Math.min(localEpsilon, parametersFor(spec, devices, delta, scheme).localEpsilon);
 }
 
-function checkDetect(question: DetectQuestion): void {
+function checkDetect(question: Omit<DevicesQuestion, "goal" | "mode">): void {
   const { statistic, detect } = question;
   const { plan, answers } = entryOf(statistic);
   const most = plan.rangeOf(question);

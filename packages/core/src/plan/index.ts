@@ -22,9 +22,20 @@ export {
   type BudgetPlan,
   type BudgetQuestion,
   planBudget,
+  windowsIn,
 } from "./budget.ts";
-export { type DetectQuestion, localEpsilonToDetect } from "./detect.ts";
+export { type ErrorAt, errorsByDevices, errorsByEpsilon } from "./curve.ts";
+export { type DetectQuestion, type DevicesQuestion, devicesToDetect, localEpsilonToDetect } from "./detect.ts";
 export { planMetric, reportingDevices } from "./metric.ts";
 export { type PlanParameters, parametersFor } from "./parameters.ts";
-export { planTask, type TaskPlan, type TaskQuestion, type TotalCost } from "./task.ts";
+export { drawSample, type PlannedError, standardErrorAt } from "./sample.ts";
+export {
+  DEFAULT_DELTA,
+  metricQuestion,
+  planTask,
+  planTotals,
+  type TaskPlan,
+  type TaskQuestion,
+  type TotalCost,
+} from "./task.ts";
 export { planTwoServerMetric, type TwoServerMetricPlan, type TwoServerQuestion } from "./two-server.ts";

@@ -16,7 +16,10 @@ import { twoServerReportBytes } from "../two-server/messages.ts";
 import { twoServerLayoutOf } from "../two-server/task-layout.ts";
 import { planMetric, reportingDevices } from "./metric.ts";
 import { type PlanParameters, parametersFor } from "./parameters.ts";
-import { planTwoServerMetric, type TwoServerMetricPlan } from "./two-server.ts";
+import { planTwoServerMetric, type TwoServerMetricPlan, type TwoServerQuestion } from "./two-server.ts";
+
+/** The δ at which guarantees are stated if nobody asks for another: that of every release. */
+export const DEFAULT_DELTA = 1e-6;
 
 /** What the price of a task depends on. */
 export interface TaskQuestion {
@@ -94,6 +97,16 @@ export function planTask(
   };
 }
 
+/** What a device pays for a task if it answers in each of these numbers of windows, as `planTask` adds it up. */
+export function planTotals(
+  { task, missing = task.missing ?? 0, delta }: Pick<TaskQuestion, "task" | "missing" | "delta">,
+  windows: readonly number[],
+): TotalCost[] {
+  const { minimumDevices } = task;
+  const priced = priceMetrics(task, minimumDevices, reportingDevices(minimumDevices, missing), delta, () => {});
+  return windows.map((number) => totalCost(priced, number, delta));
+}
+
 /** Metrics that ask the same have the same price. */
 interface Priced {
   readonly names: string[];
@@ -124,20 +137,24 @@ function priceMetrics(
 /** Of a statistic that has neither. */
 export const NO_SHAPE: { readonly edges: readonly number[]; readonly limit: number } = { edges: [], limit: 1 };
 
-function planOf(
-  { mode, ticks }: Task,
+/** What planning a metric of a task asks. */
+export function metricQuestion(
+  { ticks }: Pick<Task, "ticks">,
   metric: Metric,
   devices: number,
   reporting: number,
   delta: number,
-): Priced["plan"] {
+): TwoServerQuestion {
   const { statistic, noise } = metric;
-  const { plan, task } = entryOf(statistic);
-  const asked = { ...NO_SHAPE, ...task.questionOf(metric, delta) };
-  const question = { statistic, ...asked, devices, reporting, ticks, patience: 1 };
-  if (mode === "two-server") return planTwoServerMetric({ ...question, ...(noise && { noise }) });
+  const asked = { ...NO_SHAPE, ...entryOf(statistic).task.questionOf(metric, delta) };
+  return { statistic, ...asked, devices, reporting, ticks, patience: 1, ...(noise && { noise }) };
+}
+
+function planOf(task: Task, metric: Metric, devices: number, reporting: number, delta: number): Priced["plan"] {
+  const question = metricQuestion(task, metric, devices, reporting, delta);
+  if (task.mode === "two-server") return planTwoServerMetric(question);
   const planned = planMetric(question);
-  return plan.asItRuns?.(planned) ?? planned;
+  return entryOf(metric.statistic).plan.asItRuns?.(planned) ?? planned;
 }
 
 /** More different metrics than this are priced less sharply, by a hundredth or two, and in seconds. */

@@ -1,9 +1,6 @@
-import { type MetricPlan, planMetric, type Question } from "@lethe/core/plan";
+import { errorsByDevices, type MetricPlan, planMetric, type Question } from "@lethe/core/plan";
 import { entryOf } from "@lethe/core/statistic";
 import type { Plot, Point } from "./index.ts";
-
-/** From a hundred devices to a billion, three per decade. */
-const DEVICES: readonly number[] = Array.from({ length: 22 }, (_, i) => Math.round(10 ** (2 + i / 3)));
 
 /**
  * How the error grows with the number of devices, at the guarantee that is asked for, beside the alternatives to Lethe.
@@ -13,15 +10,9 @@ export function errorByDevices<Q extends Question>(
   planFor: (question: Q) => Pick<MetricPlan, "standardError" | "informationTheoreticStandardError">,
   progress: (share: number) => void = () => {},
 ): Plot {
-  const share = question.reporting / question.devices;
-  const plans = DEVICES.map((devices, i) => {
-    progress(i / DEVICES.length);
-    const reporting = Math.max(1, Math.floor(devices * share));
-    return { devices, plan: planFor({ ...question, devices, reporting, patience: 0.1 }) };
-  });
-  progress(1);
+  const plans = errorsByDevices(question, planFor, progress);
   const line = (error: (plan: (typeof plans)[number]) => number): Point[] =>
-    plans.map((entry) => [entry.devices, error(entry)]);
+    plans.map((entry) => [entry.at, error(entry)]);
   const { goal, statistic, ticks } = question;
   const { emptyFigure, unit } = entryOf(statistic).words;
   return {
@@ -35,17 +26,17 @@ export function errorByDevices<Q extends Question>(
         points: line(({ plan }) => plan.informationTheoreticStandardError),
         style: "dashed",
       },
-      ...("epsilon" in goal ? [localLine(question)] : []),
+      ...("epsilon" in goal ? [localLine(question, plans)] : []),
     ],
   };
 }
 
 /** The error if every answer alone had to have the ε that is promised for the release: no hiding among others. */
-function localLine(question: Question): { name: string; points: Point[] } {
+function localLine(question: Question, plans: readonly { readonly at: number }[]): { name: string; points: Point[] } {
   const { goal } = question;
   const epsilon = "epsilon" in goal ? goal.epsilon : Number.NaN;
   // Errors at a given ε₀ do not need the guarantee of the release, so one device is planned for.
-  const points = DEVICES.map((devices): Point => {
+  const points = plans.map(({ at: devices }): Point => {
     const local = { localEpsilon: Math.min(epsilon, 20), delta: goal.delta };
     return [devices, planMetric({ ...question, devices, reporting: 1, goal: local }).standardError];
   });

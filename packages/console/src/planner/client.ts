@@ -1,0 +1,67 @@
+import { LetheError } from "@lethe/core/error";
+import type { Jobs } from "./jobs.ts";
+import type { Done, Job } from "./worker.ts";
+
+interface Waiting {
+  readonly input: unknown;
+  readonly resolve: (output: never) => void;
+  readonly reject: (error: LetheError) => void;
+}
+
+/** One worker, which does one job after the other. */
+interface Planner {
+  readonly worker: Worker;
+  readonly waiting: Map<keyof Jobs, Waiting>;
+  running?: Waiting;
+  last: number;
+}
+
+const planners = new Map<keyof Jobs, Planner>();
+
+/**
+ * Has the planner's worker do a job. Every kind of job has its own worker, so that a long one delays no other. While one
+ * runs, only the newest of the same kind waits: older ones are never answered.
+ */
+export function runJob<Name extends keyof Jobs>(
+  name: Name,
+  input: Parameters<Jobs[Name]>[0],
+): Promise<Awaited<ReturnType<Jobs[Name]>>> {
+  const planner = planners.get(name) ?? startPlanner();
+  planners.set(name, planner);
+  return new Promise((resolve, reject) => {
+    planner.waiting.set(name, { input, resolve, reject });
+    next(planner);
+  });
+}
+
+function startPlanner(): Planner {
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+  const planner: Planner = { worker, waiting: new Map(), last: 0 };
+  const finish = (settle: (job: Waiting) => void): void => {
+    const { running } = planner;
+    delete planner.running;
+    if (running) settle(running);
+    next(planner);
+  };
+  worker.addEventListener("message", ({ data }: MessageEvent<Done>) => {
+    if (data.id !== planner.last) return;
+    finish(({ resolve, reject }) => {
+      if ("output" in data) resolve(data.output as never);
+      else reject(new LetheError(data.failed.code, data.failed.message));
+    });
+  });
+  worker.addEventListener("error", () => {
+    finish(({ reject }) => reject(new LetheError("service-failed", "the planner could not be loaded: try again")));
+  });
+  return planner;
+}
+
+function next(planner: Planner): void {
+  const [first] = planner.waiting;
+  if (planner.running || !first) return;
+  const [name, job] = first;
+  planner.waiting.delete(name);
+  planner.running = job;
+  planner.last++;
+  planner.worker.postMessage({ id: planner.last, name, input: job.input } satisfies Job);
+}

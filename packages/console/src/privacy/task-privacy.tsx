@@ -1,0 +1,95 @@
+import type { Task } from "@lethe/core/message";
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { DataTable } from "../chart/figure.tsx";
+import { epsilonText, whole } from "../format/number.ts";
+import { duration } from "../format/time.ts";
+import type { WindowCost } from "../planner/jobs.ts";
+import { usePlanned } from "../planner/use-planned.ts";
+import { Failure, Loading } from "../shell/states.tsx";
+import { BudgetSection, Changes } from "./changes.tsx";
+import { cellsOf } from "./period-cells.ts";
+import { aggregateSentence, hijackedSentence, localSentence } from "./sentences.ts";
+
+/** What one device pays for a task. */
+export function TaskPrivacy({ server, task, now }: { server: string; task: string; now: number }): JSX.Element {
+  const [tries, setTries] = useState(0);
+  const { value, failure } = usePlanned("windowCost", { server, task, ...(tries > 0 && { tries }) });
+  if (failure) return <Failure failure={failure} again={() => setTries(tries + 1)} />;
+  if (!value) return <Loading what={`the price of ${task}`} />;
+  return (
+    <>
+      <ThreeFigures {...value} />
+      <Periods {...value} now={now} />
+      <Changes task={value.manifest} />
+    </>
+  );
+}
+
+function ThreeFigures({ manifest, plan }: WindowCost): JSX.Element {
+  const { local, aggregate, hijackedEpsilon } = plan.perWindow;
+  const cards = [
+    ["Local", local.epsilon, localSentence(local.epsilon, manifest.mode === "two-server")],
+    ["Aggregate", aggregate.epsilon, aggregateSentence(aggregate.epsilon, whole(plan.reporting))],
+    ["Hijacked report", hijackedEpsilon, hijackedSentence(hijackedEpsilon)],
+  ] as const;
+  return (
+    <section aria-label="This window">
+      <h2>This window</h2>
+      <p class="muted">
+        A window lasts {duration(manifest.ticks * manifest.tickSeconds)}. All figures hold with δ = 10⁻⁶, are those of
+        all {whole(manifest.metrics.length)} metrics together, and are rounded up. Smaller is more private.
+      </p>
+      <div class="grid">
+        {cards.map(([title, epsilon, sentence]) => (
+          <div key={title} class="panel card">
+            <h3>{title}</h3>
+            <p class="headline" data-value={String(epsilon)}>
+              {Number.isFinite(epsilon) ? "ε = " : ""}
+              {epsilonText(epsilon)}
+            </p>
+            <p>{sentence}</p>
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** The reader's calendar: when this month and this year began, in Unix seconds. */
+function beginnings(now: number): readonly [month: number, year: number] {
+  const date = new Date(1000 * now);
+  const [year, month] = [date.getFullYear(), date.getMonth()];
+  return [new Date(year, month, 1).getTime() / 1000, new Date(year, 0, 1).getTime() / 1000];
+}
+
+function Periods({ manifest, now }: WindowCost & { now: number }): JSX.Element {
+  const length = manifest.ticks * manifest.tickSeconds;
+  const endedSince = (from: number): number => Math.floor(now / length) - Math.floor(from / length);
+  const windows = [1, ...beginnings(now).map(endedSince)];
+  const { value, failure } = usePlanned("periodCosts", { task: manifest, windows });
+  const names = ["This window", "This month so far", "This year so far"];
+  return (
+    <section aria-label="Over time" class="panel">
+      <h2>Over time</h2>
+      <p class="muted">
+        At most: this is what a device has paid that was on in every window
+        {manifest.budget && " that its budget allows"}. Figures of windows add up by the rules of composition, which is
+        less than their sum.
+      </p>
+      {failure && <p role="alert">{failure.message}</p>}
+      <div class="scroll reserved" aria-busy={!value}>
+        {value ? (
+          <DataTable
+            caption="What a device has paid over time"
+            columns={["", "windows", "answered", "local ε", "aggregate ε", "hijacked ε"]}
+            rows={value.periods.map((period, i) => [names[i] as string, ...cellsOf(period)])}
+          />
+        ) : (
+          <p class="muted">Adding up windows …</p>
+        )}
+      </div>
+      <BudgetSection task={manifest as Task} />
+    </section>
+  );
+}
