@@ -16,17 +16,18 @@ export function Changes({ task }: { task: Task }): JSX.Element {
       <h2>What would change it</h2>
       <p class="muted">A whole year of a device that is always on and has no budget, as the task is and changed.</p>
       {failure && <p role="alert">{failure.message}</p>}
-      <div class="scroll reserved" aria-busy={!value}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard. */}
+      <section class="scroll reserved" aria-label="What a year would cost, as a table" aria-busy={!value} tabIndex={0}>
         {value ? (
           <DataTable
             caption="What a year would cost a device"
-            columns={["", "windows", "answered", "local ε", "aggregate ε", "hijacked ε"]}
+            columns={["change", "windows", "answered", "local ε", "aggregate ε", "hijacked ε"]}
             rows={value.alternatives.map((each) => [alternativeText(each), ...cellsOf(each.cost)])}
           />
         ) : (
           <p class="muted">Pricing longer windows and fewer metrics …</p>
         )}
-      </div>
+      </section>
     </section>
   );
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { epsilonText } from "../format/number.ts";
 import { alternativeText, hijackedSentence, surenessPercent } from "./sentences.ts";
 
@@ -8,6 +8,10 @@ describe("what an ε means in words", () => {
   });
 
   it("an ε is never printed as less than it is", () => {
+    vi.stubGlobal("navigator", { language: "en-US" });
+    onTestFinished(() => {
+      vi.unstubAllGlobals();
+    });
     expect([1, 1.0001, 0.5060009, 116.296, 1070.97, 0].map(epsilonText)).toEqual([
       ...["1", "1.01", "0.507", "117", "1,080", "0"],
     ]);

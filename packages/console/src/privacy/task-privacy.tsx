@@ -78,17 +78,18 @@ function Periods({ manifest, now }: WindowCost & { now: number }): JSX.Element {
         less than their sum.
       </p>
       {failure && <p role="alert">{failure.message}</p>}
-      <div class="scroll reserved" aria-busy={!value}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard. */}
+      <section class="scroll reserved" aria-label="What a device has paid, as a table" aria-busy={!value} tabIndex={0}>
         {value ? (
           <DataTable
             caption="What a device has paid over time"
-            columns={["", "windows", "answered", "local ε", "aggregate ε", "hijacked ε"]}
+            columns={["period", "windows", "answered", "local ε", "aggregate ε", "hijacked ε"]}
             rows={value.periods.map((period, i) => [names[i] as string, ...cellsOf(period)])}
           />
         ) : (
           <p class="muted">Adding up windows …</p>
         )}
-      </div>
+      </section>
       <BudgetSection task={manifest as Task} />
     </section>
   );
