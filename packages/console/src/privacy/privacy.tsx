@@ -25,9 +25,7 @@ export function Privacy({ service, server, route }: ViewProps): JSX.Element {
   if (task === undefined) {
     return (
       <Empty title="This service collects nothing yet">
-        <p>
-          A device pays for the tasks that it answers. Draw one up in <a href={formatRoute({ view: "plan" })}>Plan</a>.
-        </p>
+        <p>A device pays for the tasks that it answers.</p>
       </Empty>
     );
   }

@@ -41,11 +41,7 @@ export function TaskList({
 function NoTasks(): JSX.Element {
   return (
     <Empty title="This service collects nothing yet">
-      <p>
-        A task says what devices count, for how long, and with how much noise. Draw one up in{" "}
-        <a href={formatRoute({ view: "plan" })}>Plan</a>, which prices it while you type and creates it, or use the
-        command line:
-      </p>
+      <p>A task says what devices count, for how long, and with how much noise. Create one on the command line:</p>
       <pre>npx lethe task create task.json --server {location.origin}</pre>
     </Empty>
   );

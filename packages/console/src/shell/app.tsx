@@ -14,9 +14,6 @@ import type { ServiceInfo, View } from "./view.ts";
 const TITLES: Readonly<Record<ViewName, string>> = {
   results: "Results",
   privacy: "Privacy",
-  operations: "Operations",
-  plan: "Plan",
-  device: "Inside a device",
 };
 
 /** The address of the service: where this page came from. */

@@ -11,7 +11,7 @@ describe("a route", () => {
   });
 
   it("survives being written and read", () => {
-    const route = { view: "plan" as const, path: ["a/b", "ü"], query: { edges: "0,1,2", note: "a&b=c" } };
+    const route = { view: "privacy" as const, path: ["a/b", "ü"], query: { edges: "0,1,2", note: "a&b=c" } };
     expect(parseRoute(formatRoute(route))).toEqual(route);
   });
 
