@@ -1,3 +1,4 @@
+import type { webcrypto } from "node:crypto";
 import { secret } from "@lethe/core/encryption";
 import {
   DEVICE_BYTES,
@@ -39,7 +40,8 @@ const SECRET_BYTES = 32;
 /** Issues keys for one task; `fetch` answers without a network. */
 export async function createIssuer(task: Task, random: Randomness): Promise<Issuer> {
   const { subtle } = globalThis.crypto;
-  const { publicKey, privateKey } = (await subtle.generateKey("Ed25519", false, ["sign", "verify"])) as CryptoKeyPair;
+  const pair = await subtle.generateKey("Ed25519", false, ["sign", "verify"]);
+  const { publicKey, privateKey } = pair as webcrypto.CryptoKeyPair;
   const sign = async (bytes: Uint8Array): Promise<Uint8Array> =>
     new Uint8Array(await subtle.sign("Ed25519", privateKey, bytes as Uint8Array<ArrayBuffer>));
   const operatorKey = encodeOperatorKey(new Uint8Array(await subtle.exportKey("raw", publicKey)));
