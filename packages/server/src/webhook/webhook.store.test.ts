@@ -33,9 +33,9 @@ const say =
 /** A service with a webhook, and the number of its running window. */
 async function serviceWith(
   options: Parameters<typeof startTestService>[0],
-  internals: Parameters<typeof startTestService>[1] = {},
+  slower: { readonly webhookMilliseconds?: number } = {},
 ): Promise<{ service: TestService; window: number }> {
-  const service = await startTestService(options, { ...QUICK, ...internals });
+  const service = await startTestService(options, { ...QUICK, ...slower });
   onTestFinished(() => service.remove());
   await createTask(service, EXACT_TASK);
   return { service, window: windowAt(EXACT_TASK, service.clock() / 1000) };
