@@ -264,7 +264,7 @@ describe.runIf(chromiumPath)("inside a device, in a browser", { timeout: 4 * PAT
         { timeout: 2 * PATIENCE_MS, interval: 2000 },
       )
       .toBeGreaterThan(0);
-    await page.getByText(/^Window [\d,]+ ends in \d+ s\./).waitFor();
+    await page.getByText(/^Window \d+ ends in \d+ s\./).waitFor();
     const sentence = (await released.first().textContent()) ?? "";
     expect(sentence).toContain("with the reports of 1 device");
     const window = /\d+/.exec(sentence)?.[0];
