@@ -27,7 +27,6 @@ export function inUnit(value: number, { unit, isAverage }: Pick<Picture, "unit" 
 
 function Exactness({ picture }: { picture: Picture }): JSX.Element {
   const { standardError, detectable, figure, isAverage, devices } = picture;
-  const ofAll = isAverage ? "" : ` of ${whole(devices)}, ${percent(detectable / devices)}`;
   return (
     <div class="grid">
       <div class="panel card">
@@ -43,8 +42,8 @@ function Exactness({ picture }: { picture: Picture }): JSX.Element {
           {inUnit(detectable, picture)}
         </p>
         <p>
-          The smallest true figure whose 95% interval is expected to leave out zero{ofAll && ":"}
-          {ofAll}.
+          The smallest true figure whose 95% interval is expected to leave out zero.
+          {!isAverage && ` It is ${percent(detectable / devices)} of the devices.`}
         </p>
       </div>
     </div>
@@ -110,7 +109,7 @@ function ByDevices({ picture }: { picture: Picture }): JSX.Element {
         points={byDevices.map(shown).map(toPlotted)}
         chosen={toPlotted(shown({ at: devices, standardError }))}
         formatAt={compact}
-        formatValue={isAverage ? significant : (share) => percent(share, share < 0.001 ? 3 : share < 0.01 ? 2 : 0)}
+        formatValue={isAverage ? significant : shareText}
       />
     </Figure>
   );
@@ -122,6 +121,11 @@ function errorCell(standardError: number): Cell {
 
 function toPlotted({ at, standardError }: CurvePoint): { at: number; value: number } {
   return { at, value: standardError };
+}
+
+/** With one digit at least: 10%, 1%, 0.1%. */
+function shareText(share: number): string {
+  return percent(share, Math.max(0, -Math.floor(Math.log10(100 * share) + 1e-9)));
 }
 
 function compact(value: number): string {

@@ -17,6 +17,7 @@ import { MetricPicture } from "./metric-picture.tsx";
 import { Busy, PriceSection } from "./price-section.tsx";
 import { Sliders } from "./sliders.tsx";
 import { Start } from "./start.tsx";
+import { Summary } from "./summary.tsx";
 import { readDraft, templateText } from "./task-text.ts";
 import { useSettings } from "./use-settings.ts";
 import "./plan.css";
@@ -55,6 +56,7 @@ export function Plan({ service, server, route, token, again }: ViewProps): JSX.E
         text={text}
         onStart={(next) => change({ text: next, metric: 0, detect: undefined })}
       />
+      <Summary picture={picture} price={priced.value} />
       <div class="beside">
         <div>
           <MetricChoice {...common} templates={templates.value} />

@@ -42,21 +42,20 @@ function Prices({ task, plan, budget }: Priced): JSX.Element {
       <div class="panel">
         <h3>How wrong figures will be</h3>
         <p class="note">
-          With {whole(plan.devices)} devices{task.groups && " in a group"}, of which all report. An ε is rounded up.
+          With {whole(plan.devices)} devices{task.groups && " in a group"}, all of which report.
         </p>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard. */}
         <section class="scroll" aria-label="All metrics, as a table" tabIndex={0}>
           <DataTable
             caption="The error and the price of every metric"
-            columns={["metric", "standard error", "smallest visible", "local ε", "aggregate ε"]}
+            columns={["metric", "standard error", "smallest visible", "local ε"]}
             rows={metrics
               .slice(0, MOST_LISTED)
-              .map(({ name, standardError, detectable, localEpsilon, epsilon }) => [
+              .map(({ name, standardError, detectable, localEpsilon }) => [
                 name,
                 { text: `± ${significant(standardError)}`, value: standardError },
                 { text: significant(detectable), value: detectable },
                 { text: epsilonText(localEpsilon), value: localEpsilon },
-                { text: epsilonText(epsilon), value: epsilon },
               ])}
           />
         </section>

@@ -41,18 +41,13 @@ export function runJob<Name extends keyof Jobs>(
 function startPlanner(place: string): Planner {
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
   const planner: Planner = { worker, waiting: new Map(), last: 0 };
-  const finish = (settle: (job: Waiting) => void): void => {
-    const { running } = planner;
-    delete planner.running;
-    if (running) settle(running);
-    next(planner);
-  };
   worker.addEventListener("message", ({ data }: MessageEvent<Done>) => {
-    if (data.id !== planner.last) return;
-    finish(({ resolve, reject }) => {
-      if ("output" in data) resolve(data.output as never);
-      else reject(new LetheError(data.failed.code, data.failed.message));
-    });
+    const { running } = planner;
+    if (data.id !== planner.last || !running) return;
+    delete planner.running;
+    if ("output" in data) running.resolve(data.output as never);
+    else running.reject(new LetheError(data.failed.code, data.failed.message));
+    next(planner);
   });
   worker.addEventListener("error", () => {
     // It may not have been loaded at all, and would answer nothing: the next job starts another one.
