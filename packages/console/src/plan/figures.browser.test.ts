@@ -11,7 +11,7 @@ import {
   planTask,
   standardErrorAt,
 } from "@lethe/core/plan";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { chromiumPath, PATIENCE_MS } from "../../../device/test/browser.ts";
 import {
   button,
@@ -25,18 +25,13 @@ import {
   tableOf,
   valuesIn,
 } from "../../test/plan-page.ts";
-import { type Served, startServed } from "../../test/served.ts";
+import { useServed } from "../../test/served.ts";
 import { DEFAULTS } from "./settings.ts";
 
 const { devices: DEVICES } = DEFAULTS;
 
 describe.runIf(chromiumPath)("the figures of a plan in a browser", { timeout: 2 * PATIENCE_MS }, () => {
-  let served: Served;
-  beforeAll(async () => {
-    served = await startServed();
-  }, PATIENCE_MS);
-  afterAll(() => served?.close());
-  const open: Served["open"] = (...args) => served.open(...args);
+  const { open } = useServed();
 
   it("the price is what core computes, per window, per metric, and for the budget", async () => {
     const page = await open(planAddress());

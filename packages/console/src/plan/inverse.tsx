@@ -105,7 +105,7 @@ function ByFleet({ picture, change }: { picture: Picture; change: (changes: Part
         {!isAverage && `, to see the same share: ${whole(same)} of them`}.
       </span>{" "}
       <button type="button" class="quiet" onClick={() => change({ devices: found.devices, detect: same })}>
-        Use so many devices
+        Use this number of devices
       </button>
     </>
   );

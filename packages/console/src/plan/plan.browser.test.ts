@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { parseManifest, parseSignedManifest, parseTask, type Task } from "@lethe/core/message";
 import { DEFAULT_DELTA, devicesToDetect, localEpsilonToDetect, metricQuestion } from "@lethe/core/plan";
 import { entryOf, STATISTICS } from "@lethe/core/statistic";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { chromiumPath, PATIENCE_MS } from "../../../device/test/browser.ts";
 import { ADMIN_TOKEN, createTask, EXACT_TASK } from "../../../server/test/service.ts";
 import { violationsIn } from "../../test/axe.ts";
@@ -21,18 +21,13 @@ import {
   TEXT,
   valuesIn,
 } from "../../test/plan-page.ts";
-import { type Served, startServed } from "../../test/served.ts";
+import { useServed } from "../../test/served.ts";
 import { DEFAULTS } from "./settings.ts";
 
 const { devices: DEVICES } = DEFAULTS;
 
 describe.runIf(chromiumPath)("the plan in a browser, of a real service", { timeout: 2 * PATIENCE_MS }, () => {
-  let served: Served;
-  beforeAll(async () => {
-    served = await startServed();
-  }, PATIENCE_MS);
-  afterAll(() => served?.close());
-  const open: Served["open"] = (...args) => served.open(...args);
+  const { open, service } = useServed();
 
   describe("the file", () => {
     it("names the field that is wrong while it is typed, and keeps the last figures", async () => {
@@ -148,14 +143,14 @@ describe.runIf(chromiumPath)("the plan in a browser, of a real service", { timeo
       .toMatchObject({ localEpsilon });
     await page.getByLabel("ε₀ of an answer, as a number").fill("1");
     await expect.poll(() => valuesIn(page, ".inverse b"), PATIENT).toEqual(rounded([localEpsilon, devices]));
-    await button(page, "Use so many devices").click();
+    await button(page, "Use this number of devices").click();
     await expect.poll(() => number(page, "Devices").inputValue(), PATIENT).toBe(String(devices));
     await expect
       .poll(async () => Number((await valuesIn(page, `${EXACT} .headline`))[1]), PATIENT)
       .toBeLessThanOrEqual((50 * devices) / DEVICES + 1);
   });
 
-  it("a link shows what its sender saw, and whoever comes back finds the plan again", async () => {
+  it("a link shows what its sender saw, and its reader finds the plan again after another view", async () => {
     const sender = await open(planAddress());
     await settled(sender);
     await number(sender, "Devices").fill("7000");
@@ -191,13 +186,13 @@ describe.runIf(chromiumPath)("the plan in a browser, of a real service", { timeo
       await button(page, "Continue").click();
       await button(page, "Create editor-health, version 1").click();
       await page.getByRole("alert").getByText("refuses this admin token").waitFor();
-      expect((await fetch(`${served.service.url}/v1/tasks/editor-health`)).status).toBe(404);
-      served.service.clock.advance(60);
+      expect((await fetch(`${service().url}/v1/tasks/editor-health`)).status).toBe(404);
+      service().clock.advance(60);
       await token.fill(ADMIN_TOKEN);
       await button(page, "Continue").click();
       await button(page, "Create editor-health, version 1").click();
       await page.getByText("The service has created version 1 of editor-health.").waitFor();
-      const manifest = await fetch(`${served.service.url}/v1/tasks/editor-health`);
+      const manifest = await fetch(`${service().url}/v1/tasks/editor-health`);
       expect(manifest.status).toBe(200);
       expect(parseManifest(parseSignedManifest(await manifest.text()).manifest)).toMatchObject(TASK);
       await button(page, "Create editor-health, version 1").click();
@@ -209,11 +204,11 @@ describe.runIf(chromiumPath)("the plan in a browser, of a real service", { timeo
       await page.goBack();
       await settled(page);
       expect(await editor(page).inputValue()).toBe(TEXT);
-      expect([...origins]).toEqual([new URL(served.service.url).origin]);
+      expect([...origins]).toEqual([new URL(service().url).origin]);
     });
 
     it("what the service refuses is said with its field, and a new version starts from what is there", async () => {
-      await createTask(served.service, KEPT);
+      await createTask(service(), KEPT);
       const page = await open(planAddress({ text: JSON.stringify({ ...KEPT, minimumDevices: 7 }) }));
       await page.getByLabel("Admin token").fill(ADMIN_TOKEN);
       await button(page, "Continue").click();

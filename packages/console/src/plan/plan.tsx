@@ -23,26 +23,29 @@ import { useSettings } from "./use-settings.ts";
 import "./plan.css";
 
 /** The view `plan`. */
-export function Plan({ service, server, route, token, again }: ViewProps): JSX.Element {
+export function Plan({ service, server, route, token, again: askAgain }: ViewProps): JSX.Element {
   const mode = service.role === "leader" || service.role === "helper" ? "two-server" : "one-server";
   const [settings, change] = useSettings(route);
   const [draw, setDraw] = useState(0);
   const [tries, setTries] = useState(0);
-  const templates = usePlanned("templates", { mode, ...(tries > 0 && { tries }) });
+  const again = tries > 0 ? { tries } : {};
+  const templates = usePlanned("templates", { mode, ...again });
   const [first] = templates.value ?? [];
   const text = settings.text ?? (first && templateText(first, mode));
   const draft = text === undefined ? undefined : readDraft(text);
   const { devices, detect } = settings;
   const metric = Math.max(0, Math.min(settings.metric, (draft?.metrics.length ?? 1) - 1));
-  const checked = usePlanned("check", text === undefined ? undefined : { text });
+  const checked = usePlanned("check", text === undefined ? undefined : { text, ...again });
   const pictured = usePlanned("picture", text === undefined ? undefined : { text, metric, devices, detect, draw });
   const priced = usePlanned("price", text === undefined ? undefined : { text, devices });
   const { value: verdict, isOld: isChecking } = checked;
-  const problem = verdict && "problem" in verdict && !isChecking ? verdict.problem : undefined;
+  const found = verdict && "problem" in verdict && !isChecking ? verdict.problem : undefined;
+  const problem = checked.failure?.message ?? found;
   const { value: picture } = pictured;
-  if (templates.failure) return <Failure failure={templates.failure} again={() => setTries(tries + 1)} />;
-  if (!templates.value || text === undefined || !verdict || (!picture && "task" in verdict && !pictured.failure)) {
-    return <Loading what="the planner" />;
+  const isDrawn = picture !== undefined || pictured.failure !== undefined || (verdict && "problem" in verdict);
+  if (!templates.value || text === undefined || !verdict || !isDrawn) {
+    const failure = templates.failure ?? checked.failure;
+    return failure ? <Failure failure={failure} again={() => setTries(tries + 1)} /> : <Loading what="the planner" />;
   }
   const common = { text, draft, metric, change };
   return (
@@ -91,7 +94,7 @@ export function Plan({ service, server, route, token, again }: ViewProps): JSX.E
         server={server}
         token={token}
         task={!isChecking && "task" in verdict ? verdict.task : undefined}
-        onCreated={again}
+        onCreated={askAgain}
       />
     </div>
   );

@@ -4,7 +4,7 @@ import { duration } from "../format/time.ts";
 import { MOST_DEVICES, type Settings } from "./settings.ts";
 import { Slider } from "./slider.tsx";
 import { DEVICES, EPSILONS, MINIMUM_DEVICES, SHARES, SIGMAS, TICKS } from "./stops.ts";
-import { type Draft, withNumber } from "./task-text.ts";
+import { type Draft, type DraftMetric, withNumber } from "./task-text.ts";
 
 const inDevices = (value: number): string => `${whole(value)} devices`;
 
@@ -28,8 +28,6 @@ export function Sliders({
     (value: number): void =>
       change({ text: withNumber(text, path, value) });
   const { ticks, tickSeconds, minimumDevices, missing = 0 } = draft ?? {};
-  const chosen = draft?.metrics[metric];
-  const isSigma = chosen?.noise === "sigma";
   const isReleased = minimumDevices === undefined || devices >= minimumDevices;
   return (
     <section class="panel sliders" aria-label="Sliders">
@@ -48,16 +46,7 @@ export function Sliders({
           ? "That report in a window. It is not in the file."
           : "Fewer than the minimum below: no window is ever released."}
       </Slider>
-      <Slider
-        label={isSigma ? "Noise σ of an answer" : "ε₀ of an answer"}
-        value={chosen?.noiseValue}
-        stops={isSigma ? SIGMAS : EPSILONS}
-        inWords={(value) => `${isSigma ? "σ" : "ε₀"} = ${significant(value)}`}
-        disabled={!chosen}
-        onChange={set("metrics", metric, chosen?.noise ?? "localEpsilon")}
-      >
-        {`Of ${chosen?.name ?? "a metric"}. ${isSigma ? "Larger" : "Smaller"} is more private, and less exact.`}
-      </Slider>
+      <NoiseSlider metric={draft?.metrics[metric]} onChange={(field, value) => set("metrics", metric, field)(value)} />
       <Slider
         label="Minimum devices"
         value={minimumDevices}
@@ -94,5 +83,29 @@ export function Sliders({
         {draft ? "" : "The file is not JSON: correct it, and the sliders work again."}
       </p>
     </section>
+  );
+}
+
+/** The noise of one metric: an ε₀ or a σ, whichever its file states. */
+function NoiseSlider({
+  metric,
+  onChange,
+}: {
+  metric: DraftMetric | undefined;
+  onChange: (field: DraftMetric["noise"], value: number) => void;
+}): JSX.Element {
+  const { name = "a metric", noise = "localEpsilon", noiseValue } = metric ?? {};
+  const isSigma = noise === "sigma";
+  return (
+    <Slider
+      label={isSigma ? "Noise σ of an answer" : "ε₀ of an answer"}
+      value={noiseValue}
+      stops={isSigma ? SIGMAS : EPSILONS}
+      inWords={(value) => `${isSigma ? "σ" : "ε₀"} = ${significant(value)}`}
+      disabled={!metric}
+      onChange={(value) => onChange(noise, value)}
+    >
+      {`Of ${name}. ${isSigma ? "Larger" : "Smaller"} is more private, and less exact.`}
+    </Slider>
   );
 }

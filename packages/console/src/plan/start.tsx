@@ -81,7 +81,7 @@ export function Start({
         disabled={before === undefined}
         onClick={() => {
           if (before !== undefined) onStart(before);
-          setBefore(undefined);
+          setBefore(text);
           setSaid("The file is as it was.");
         }}
       >

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { changeQuery, type Route } from "../shell/route.ts";
 import { DEFAULTS, queryOf, type Settings, settingsOf } from "./settings.ts";
 
-/** The plan of this tab: whoever comes back from another view finds it again. */
+/** The plan of this tab, which is there again after another view. */
 let kept: Settings = DEFAULTS;
 
 /** Browsers refuse to change the address at every step of a slider. */

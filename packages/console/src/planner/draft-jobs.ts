@@ -80,7 +80,7 @@ export interface PictureQuestion {
 }
 
 /** A sampled window: what happened, what a release could state about it. */
-export interface SampledWindow {
+interface SampledWindow {
   readonly truth: number;
   readonly estimate: number;
   readonly interval: readonly [number, number];
@@ -114,7 +114,7 @@ export interface CurvePoint {
   readonly standardError: number;
 }
 
-/** Windows of a sample: half of them without what is to be seen, half of them with it. */
+/** Windows of a sample. What is to be seen happens in the second half of them. */
 const SAMPLED = 14;
 
 /** Draws one metric of a task. Undefined if the task is wrong or has no such metric. */

@@ -1,8 +1,8 @@
 /**
- * What the planner's worker computes: nothing of its own, but what core plans. `draft-jobs.ts` is about task files that
- * somebody writes, for the view `plan`; `task-jobs.ts` about tasks of a service, for the view `privacy`. `client.ts`
- * runs these jobs in a worker, which is loaded when the first is asked for; `use-planned.ts` is for views. May import no
- * other folder of the console.
+ * The jobs of the planner's worker, which all call core's planner. `draft-jobs.ts` is about task files that somebody
+ * writes, for the view `plan`; `task-jobs.ts` about tasks of a service, for the view `privacy`. `client.ts` runs these
+ * jobs in a worker, which is loaded when the first is asked for; `use-planned.ts` is for views. May import no other
+ * folder of the console.
  */
 import { check, picture, price, templates } from "./draft-jobs.ts";
 import { alternatives, budget, periodCosts, windowCost } from "./task-jobs.ts";

@@ -15,7 +15,7 @@ const PAUSE_MS = 120;
 
 /**
  * Asks the planner whenever the input changes, and keeps the last answer meanwhile, so that nothing jumps. It also stays
- * if the new answer is undefined, or if nothing is asked.
+ * if the new answer is undefined or a failure, or if nothing is asked.
  */
 export function usePlanned<Name extends keyof Jobs>(
   name: Name,
@@ -32,7 +32,7 @@ export function usePlanned<Name extends keyof Jobs>(
     const timer = setTimeout(() => {
       runJob(name, input).then(
         (value) => isCurrent && setAnswer((last) => ({ key, value: value ?? last.value })),
-        (failure: LetheError) => isCurrent && setAnswer({ key, failure }),
+        (failure: LetheError) => isCurrent && setAnswer((last) => ({ key, value: last.value, failure })),
       );
     }, PAUSE_MS);
     return () => {
