@@ -31,7 +31,6 @@ export function Editor({
         id={id}
         ref={area}
         rows={20}
-        wrap="off"
         spellcheck={false}
         autocomplete="off"
         autocapitalize="off"

@@ -180,6 +180,7 @@ describe.runIf(chromiumPath)("the plan in a browser, of a real service", { timeo
       const page = await open(planAddress());
       const origins = new Set<string>();
       page.on("request", (request) => origins.add(new URL(request.url()).origin));
+      await page.reload();
       await settled(page);
       const token = page.getByLabel("Admin token");
       await token.fill("not-the-token");

@@ -8,7 +8,7 @@ export function Summary({ picture, price }: { picture: Picture | undefined; pric
   const { local, aggregate, hijackedEpsilon } = price?.plan.perWindow ?? {};
   const figures = [
     ["Standard error", picture && `± ${significant(picture.standardError)}`],
-    ["Smallest visible", picture && inUnit(picture.detectable, picture)],
+    ["Smallest visible", picture && inUnit(picture.detectable, { ...picture, unit: "" })],
     ["Local ε", local && epsilonText(local.epsilon)],
     ["Aggregate ε", aggregate && epsilonText(aggregate.epsilon)],
     ["Hijacked ε", hijackedEpsilon !== undefined && epsilonText(hijackedEpsilon)],
