@@ -5,6 +5,11 @@ export function dateAndTime(seconds: number): string {
   );
 }
 
+/** The time of day alone, with seconds: "12:00:05". */
+export function timeOfDay(seconds: number): string {
+  return new Intl.DateTimeFormat(navigator.language, { timeStyle: "medium" }).format(1000 * seconds);
+}
+
 /** The same, short, for an axis: only the day if windows are that long, otherwise day and time. */
 export function axisTime(seconds: number, windowSeconds: number): string {
   const day = { month: "short", day: "numeric" } as const;
