@@ -3,7 +3,6 @@ import { LetheError } from "@lethe/core/error";
 import type { WindowStatus } from "@lethe/core/message";
 import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { whole } from "../format/number.ts";
 import { dateAndTime } from "../format/time.ts";
 import { consequencesOf } from "./live.ts";
 
@@ -46,7 +45,7 @@ export function CloseDialog({
   return (
     <dialog ref={dialog} aria-labelledby={id} onClose={() => onEnd(undefined)}>
       <h2 id={id}>
-        Close window {whole(window)} of {task} now?
+        Close window {window} of {task} now?
       </h2>
       <p>It closes by itself {dateAndTime(closes)}.</p>
       <ul>

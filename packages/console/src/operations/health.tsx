@@ -12,6 +12,8 @@ interface Fact {
   readonly value?: number | string | boolean;
   /** Whether somebody should look at it. */
   readonly isBad?: boolean;
+  /** Of a text that takes more room than others. */
+  readonly isWide?: boolean;
 }
 
 /** How the service is, and what waits in it. */
@@ -29,9 +31,9 @@ export function Health({ read }: { read: Read }): JSX.Element {
   );
 }
 
-function FactCard({ name, text, note, value, isBad }: Fact): JSX.Element {
+function FactCard({ name, text, note, value, isBad, isWide }: Fact): JSX.Element {
   return (
-    <div class={isBad ? "fact bad" : "fact"}>
+    <div class={`fact${isBad ? " bad" : ""}${isWide ? " wide" : ""}`}>
       <dt>{name}</dt>
       <dd data-value={value === undefined ? undefined : String(value)}>{text}</dd>
       <dd class="muted">{note}</dd>
@@ -70,7 +72,7 @@ function helperFact({ url, answers, detail }: NonNullable<Operations["helper"]>)
 
 function diskFact({ freeBytes, isLow }: NonNullable<Operations["disk"]>): Fact {
   return {
-    ...{ name: "Disk", value: freeBytes, isBad: isLow, text: `${bytes(freeBytes)} free` },
+    ...{ name: "Free disk space", value: freeBytes, isBad: isLow, text: bytes(freeBytes) },
     note: isLow ? "Too little: nothing new is stored." : "Enough for new reports.",
   };
 }
@@ -78,7 +80,7 @@ function diskFact({ freeBytes, isLow }: NonNullable<Operations["disk"]>): Fact {
 function workOf(operations: Operations): Fact[] {
   const { backlog } = operations;
   const { enrolled, received, refused } = totalsOf(operations);
-  const unfinished = "In windows that are not finished, of all tasks.";
+  const unfinished = "In unfinished windows.";
   return [
     { name: "Devices enrolled", value: enrolled, text: whole(enrolled), note: unfinished },
     { name: "Reports received", value: received, text: whole(received), note: unfinished },
@@ -104,7 +106,7 @@ function backlogOf({ reports, keys, windows }: NonNullable<Operations["backlog"]
       : [
           {
             ...{ name: "Keys ahead", value: keys, text: whole(keys), isBad: keys === 0 },
-            note: "Ready for new devices, in the open window that has fewest.",
+            note: "In the open window with fewest.",
           },
         ]),
   ];
@@ -112,10 +114,10 @@ function backlogOf({ reports, keys, windows }: NonNullable<Operations["backlog"]
 
 function nextFact(read: Read): Fact {
   const next = nextOf(read.operations);
-  if (!next) return { name: "Next release", text: "None", note: "There is no window yet." };
+  if (!next) return { name: "Next release", isWide: true, text: "None", note: "There is no window yet." };
   return {
-    ...{ name: "Next release", value: next.at },
+    ...{ name: "Next release", value: next.at, isWide: true },
     text: <Countdown read={read} at={next.at} />,
-    note: `Window ${whole(next.window)} of ${next.task}.`,
+    note: `Window ${next.window} of ${next.task}.`,
   };
 }

@@ -1,4 +1,5 @@
 import type { Operations, TaskOperations, WindowState, WindowStatus } from "@lethe/core/message";
+import { whole } from "../format/number.ts";
 
 /** The states of windows in words, in the order in which a window passes through them. */
 export const STATE_WORDS: Readonly<Record<WindowState, string>> = {
@@ -25,8 +26,13 @@ export function serviceTime({ operations, at }: Read, now: number): number {
   return operations.now + Math.max(0, now - at) / 1000;
 }
 
+/** Whether what was read is not live any more: a request failed, or none was answered for long. */
+export function isOld({ at }: Pick<Read, "at">, failure: Error | undefined, now: number): boolean {
+  return failure !== undefined || now - at > OLD_MILLISECONDS;
+}
+
 /** Whether a window may still change. */
-export function isUnfinished({ state }: Pick<WindowStatus, "state">): boolean {
+function isUnfinished({ state }: Pick<WindowStatus, "state">): boolean {
   return state === "not-open" || state === "open" || state === "grace" || state === "closed";
 }
 
@@ -96,7 +102,7 @@ export function stripOf({ windows }: TaskOperations, now: number): StripCell[] {
 /** How many windows are in each state, in words: "9 released, 1 running". */
 export function stripText(cells: readonly Pick<StripCell, "state">[]): string {
   return countsOf(cells)
-    .map(({ state, windows }) => `${windows} ${STATE_WORDS[state]}`)
+    .map(({ state, windows }) => `${whole(windows)} ${STATE_WORDS[state]}`)
     .join(", ");
 }
 
@@ -111,16 +117,21 @@ export function countsOf(
 }
 
 /** What closing a window now means for its devices and its release, one sentence each. */
-export function consequencesOf({ state, received, enrolled, minimumDevices, groups }: WindowStatus): string[] {
-  const missing = minimumDevices - received;
+export function consequencesOf(status: WindowStatus): string[] {
+  const { state, received, enrolled } = status;
   return [
     state === "open"
       ? "The window is still running: devices that report at its end are refused, and what they counted is lost."
       : "Devices that have not sent their reports yet are refused, and what they counted is lost.",
-    `${received} of ${enrolled} enrolled devices have reported so far.`,
-    missing > 0 && !groups
-      ? `That is too few: ${missing} more are needed, and without them nothing of this window is released.`
-      : "The release follows as soon as all of them are counted.",
+    `${whole(received)} of ${whole(enrolled)} enrolled devices have reported so far.`,
+    releaseSentence(status),
     "This cannot be undone.",
   ];
+}
+
+function releaseSentence({ received, minimumDevices, groups }: WindowStatus): string {
+  if (groups) return `A group with fewer than ${whole(minimumDevices)} reports is in no figure.`;
+  const missing = minimumDevices - received;
+  if (missing <= 0) return "The release follows as soon as all of them are counted.";
+  return `That is too few: ${whole(missing)} more are needed, and without them nothing of this window is released.`;
 }

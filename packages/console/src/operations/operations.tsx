@@ -7,13 +7,14 @@ import { fetchOperations } from "@lethe/analyst";
 import type { LetheError } from "@lethe/core/error";
 import type { JSX } from "preact";
 import { timeOfDay } from "../format/time.ts";
-import { useLoaded } from "../shell/load.ts";
+import { type Loaded, useLoaded } from "../shell/load.ts";
 import { useNow } from "../shell/now.ts";
 import { Empty, Failure, Loading } from "../shell/states.tsx";
 import { ForgetToken } from "../shell/token-form.tsx";
 import type { ViewProps } from "../shell/view.ts";
+import type { Source } from "./close-dialog.tsx";
 import { Health } from "./health.tsx";
-import { OLD_MILLISECONDS, type Read } from "./live.ts";
+import { isOld, type Read } from "./live.ts";
 import { TaskWindows } from "./task-windows.tsx";
 import "./operations.css";
 
@@ -26,25 +27,33 @@ export function Operations({ server, token }: ViewProps): JSX.Element {
     [server, token],
     { everyMilliseconds: EVERY_MILLISECONDS },
   );
-  if (loaded.state === "loading") return <Loading what="operations" />;
-  const failure = loaded.state === "failed" ? loaded.failure : undefined;
-  const read = loaded.state === "failed" ? loaded.last : loaded.value;
-  if (failure?.code === "bad-role") return <NoAdmin failure={failure} />;
-  if (failure && (!read || failure.code === "unauthorized")) return <Failure failure={failure} again={loaded.again} />;
-  if (!read) return <Loading what="operations" />;
-  const { operations } = read;
   return (
     <>
       <header class="operations-head">
         <h1>Operations</h1>
         {token !== undefined && <ForgetToken />}
       </header>
+      <Live loaded={loaded} source={{ server, token }} />
+    </>
+  );
+}
+
+function Live({ loaded, source }: { loaded: Loaded<Read>; source: Source }): JSX.Element {
+  const failure = loaded.state === "failed" ? loaded.failure : undefined;
+  const read = loaded.state === "there" ? loaded.value : loaded.state === "failed" ? loaded.last : undefined;
+  if (failure?.code === "bad-role") return <NoAdmin />;
+  if (!read || failure?.code === "unauthorized") {
+    return failure ? <Failure failure={failure} again={loaded.again} /> : <Loading what="operations" />;
+  }
+  const { tasks } = read.operations;
+  return (
+    <>
       <Freshness read={read} failure={failure} />
       <Health read={read} />
-      {operations.tasks.map((task) => (
-        <TaskWindows key={task.task} task={task} read={read} source={{ server, token }} onClosed={loaded.again} />
+      {tasks.map((task) => (
+        <TaskWindows key={task.task} task={task} read={read} source={source} onClosed={loaded.again} />
       ))}
-      {operations.tasks.length === 0 && (
+      {tasks.length === 0 && (
         <Empty title="This service collects nothing yet">
           <p>Windows appear here when the first task is created.</p>
         </Empty>
@@ -58,17 +67,14 @@ export function Operations({ server, token }: ViewProps): JSX.Element {
  * age beside it is silent.
  */
 function Freshness({ read, failure }: { read: Read; failure: LetheError | undefined }): JSX.Element {
-  const age = useNow() - read.at;
-  const isOld = failure !== undefined || age > OLD_MILLISECONDS;
+  const old = isOld(read, failure, useNow());
   const since = timeOfDay(read.at / 1000);
   return (
-    <div class={isOld ? "freshness old" : "freshness"} data-old={String(isOld)}>
+    <div class={old ? "freshness old" : "freshness"} data-old={String(old)}>
       <p role="status">
-        {isOld ? `Old figures, read at ${since}. ${oldReason(failure)} The page keeps trying.` : "Live"}
+        {old ? `Old figures, read at ${since}. ${oldReason(failure)} The page keeps trying.` : "Live"}
       </p>
-      <p class="muted">
-        {isOld ? "What follows may have changed." : `Read at ${since}, every ${EVERY_MILLISECONDS / 1000} s.`}
-      </p>
+      {!old && <p class="muted">{`Read at ${since}, every ${EVERY_MILLISECONDS / 1000} s.`}</p>}
     </div>
   );
 }
@@ -78,11 +84,13 @@ function oldReason(failure: LetheError | undefined): string {
   return failure.code === "unreachable" ? "The service does not answer." : `The service says: ${failure.message}.`;
 }
 
-/** An intake without a token: other processes answer the admin. */
-function NoAdmin({ failure }: { failure: LetheError }): JSX.Element {
+/** Of an intake without a token. */
+function NoAdmin(): JSX.Element {
   return (
     <Empty title="This process answers no admin">
-      <p>{failure.message}</p>
+      <p>
+        Open the console of a tally, or start this intake with <code>LETHE_ADMIN_TOKEN</code>.
+      </p>
     </Empty>
   );
 }

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { type Cell, DataTable } from "../chart/figure.tsx";
 import { whole } from "../format/number.ts";
-import { dateAndTime, duration } from "../format/time.ts";
+import { dayAndTime, duration } from "../format/time.ts";
 import { useNow } from "../shell/now.ts";
 import { CloseDialog, type ClosedWindow, type Source } from "./close-dialog.tsx";
 import { Countdown } from "./countdown.tsx";
@@ -32,13 +32,13 @@ export function TaskWindows({
         </p>
         {nextRelease && (
           <p class="next" data-value={String(nextRelease.at)}>
-            Window {whole(nextRelease.window)} is released <Countdown read={read} at={nextRelease.at} />
+            Window {nextRelease.window} is released <Countdown read={read} at={nextRelease.at} />
           </p>
         )}
       </header>
       <WindowStrip cells={stripOf(task, serviceTime(read, useNow()))} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard. */}
-      <section class="scroll" aria-label={`Windows of ${name}, as a table`} tabIndex={0}>
+      <section class="scroll windows" aria-label={`Windows of ${name}, as a table`} tabIndex={0}>
         <DataTable
           caption={`Windows of ${name}, newest first`}
           columns={["window", "state", "begins", "ends", "closes", "enrolled", "received", "needed", "refused"]}
@@ -52,12 +52,12 @@ export function TaskWindows({
 }
 
 const numberCell = (value: number): Cell => ({ text: whole(value), value });
-const timeCell = (value: number): Cell => ({ text: dateAndTime(value), value });
+const timeCell = (value: number): Cell => ({ text: dayAndTime(value), value });
 
 function cellsOf(status: WindowStatus): Cell[] {
   const { window, state, from, to, closes, enrolled, received, minimumDevices, groups } = status;
   return [
-    whole(window),
+    String(window),
     STATE_WORDS[state],
     ...[from, to, closes].map(timeCell),
     ...[enrolled, received].map(numberCell),
@@ -72,7 +72,7 @@ function Refusals({ name, windows }: { name: string; windows: readonly WindowSta
   if (reasons.length === 0) return null;
   const rows = windows
     .filter((status) => refusedIn(status) > 0)
-    .map(({ window, refused }) => [whole(window), ...reasons.map((reason) => numberCell(refused[reason] ?? 0))]);
+    .map(({ window, refused }) => [String(window), ...reasons.map((reason) => numberCell(refused[reason] ?? 0))]);
   return (
     <div class="refusals">
       <h3>Refused requests, by reason</h3>
@@ -113,12 +113,12 @@ function Closing({
       <div class="actions">
         {open.map((status) => (
           <button key={status.window} type="button" class="quiet" onClick={() => setAsked(status)}>
-            Close window {whole(status.window)} now …
+            Close window {status.window} now …
           </button>
         ))}
       </div>
       <p role="status" class="muted">
-        {closed && `Window ${whole(closed.window)} is closed with ${whole(closed.received)} reports.`}
+        {closed && `Window ${closed.window} is closed with ${whole(closed.received)} reports.`}
       </p>
       {asked && (
         <CloseDialog

@@ -21,7 +21,7 @@ export function WindowStrip({ cells }: { cells: readonly StripCell[] }): JSX.Ele
           x += step + (cell.isAfterGap ? GAP : 0);
           return (
             <g key={cell.window}>
-              <title>{`window ${whole(cell.window)}: ${STATE_WORDS[cell.state]}`}</title>
+              <title>{`window ${cell.window}: ${STATE_WORDS[cell.state]}`}</title>
               {cell.isAfterGap && (
                 <text class="label" x={x - GAP / 2 - SPACE / 2} y={HEIGHT / 2 + 4} text-anchor="middle">
                   …

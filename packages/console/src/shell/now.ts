@@ -1,11 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** The reader's time in milliseconds; follows it every second, in a visible tab. */
+/** The reader's time in milliseconds; in a visible tab it is looked at every second. */
 export function useNow(): number {
-  const [now, setNow] = useState(Date.now);
+  const [, setTime] = useState(0);
   useEffect(() => {
     const look = (): void => {
-      if (document.visibilityState === "visible") setNow(Date.now());
+      if (document.visibilityState === "visible") setTime(Date.now());
     };
     const timer = setInterval(look, 1000);
     document.addEventListener("visibilitychange", look);
@@ -14,7 +14,8 @@ export function useNow(): number {
       document.removeEventListener("visibilitychange", look);
     };
   }, []);
-  return now;
+  // The state would be up to a second older than what it is compared with.
+  return Date.now();
 }
 
 /** Whole seconds until a time of the reader's clock, in milliseconds; 0 once it has passed. */
