@@ -1,10 +1,10 @@
 import { type Operations, parseOperations, windowAt } from "@lethe/core/message";
-import { openService } from "@lethe/server";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions } from "playwright-core";
 import { launch as launchPuppeteer } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { readConsole } from "../../../cli/src/system/console.ts";
 import { chromiumPath, launch, PATIENCE_MS, settings } from "../../../device/test/browser.ts";
+import { startService } from "../../../server/dist/service.js";
 import { enrolMany, fetchTask, type KnownTask, reportOf, upload } from "../../../server/test/device.ts";
 import { startPostgres } from "../../../server/test/postgres.ts";
 import {
@@ -17,95 +17,11 @@ import {
 } from "../../../server/test/service.ts";
 import { makeTask, startPair } from "../../../server/test/two-servers.ts";
 import { violationsIn } from "../../test/axe.ts";
+import { expectedOf, shownIn } from "../../test/shown-operations.ts";
 import { enterToken, type Visit, visit } from "../../test/visit.ts";
-import { STATE_WORDS } from "./live.ts";
 
 const GROUPED = { ...EXACT_TASK, task: "grouped", ticks: 60, groups: ["stable", "beta"] };
 const WAIT = { timeout: PATIENCE_MS, interval: 50 };
-
-/** What the page shows, with the numbers behind its texts. */
-interface Shown {
-  readonly facts: Readonly<Record<string, string>>;
-  readonly tasks: readonly {
-    readonly name: string;
-    readonly next: number;
-    /** Number, state, and the figures of each window. */
-    readonly windows: readonly (readonly (string | number)[])[];
-    readonly refused: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  }[];
-}
-
-/** Reads the page at once, so that no update comes in between. */
-function shownIn(page: Page): Promise<Shown> {
-  return page.evaluate(() => {
-    const all = (of: ParentNode, selector: string): HTMLElement[] => [...of.querySelectorAll<HTMLElement>(selector)];
-    const numbersOf = (row: HTMLElement): number[] => all(row, "td[data-value]").map((td) => Number(td.dataset.value));
-    const textOf = (of: ParentNode, selector: string): string => of.querySelector(selector)?.textContent ?? "";
-    const facts = all(document, ".fact").map((fact) => [textOf(fact, "dt"), all(fact, "dd")[0]?.dataset.value ?? ""]);
-    return {
-      facts: Object.fromEntries(facts),
-      tasks: all(document, ".task-windows").map((section) => {
-        const reasons = all(section, ".refusals thead th").map((th) => th.textContent ?? "");
-        return {
-          name: textOf(section, "h2"),
-          next: Number(all(section, ".next")[0]?.dataset.value),
-          windows: all(section, ".windows tbody tr").map((row) => [
-            Number(textOf(row, "th")),
-            textOf(row, "td"),
-            ...numbersOf(row),
-          ]),
-          refused: Object.fromEntries(
-            all(section, ".refusals tbody tr").map((row) => [
-              textOf(row, "th"),
-              Object.fromEntries(numbersOf(row).map((requests, i) => [reasons[i + 1] ?? "", requests])),
-            ]),
-          ),
-        };
-      }),
-    };
-  });
-}
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
-
-/** The same from a document of the service. */
-function expectedOf({ tasks, ready, clockInDoubt, backlog, disk }: Operations): Shown {
-  const unfinished = tasks
-    .flatMap(({ windows }) => windows)
-    .filter(({ state }) => !["released", "not-enough", "lost"].includes(state));
-  const facts = {
-    ...{ Service: ready, Clock: clockInDoubt, "Free disk space": disk?.freeBytes },
-    "Devices enrolled": sum(unfinished.map(({ enrolled }) => enrolled)),
-    "Reports received": sum(unfinished.map(({ received }) => received)),
-    "Requests refused": sum(unfinished.flatMap(({ refused }) => Object.values(refused))),
-    "Reports to count": backlog?.reports,
-    "Windows overdue": backlog?.windows,
-    "Keys ahead": backlog?.keys,
-    "Next release": Math.min(...tasks.map(({ nextRelease }) => nextRelease?.at ?? Number.NaN)),
-  };
-  return {
-    facts: Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, String(value)])),
-    tasks: tasks.map(({ task, nextRelease, windows }) => {
-      const reasons = new Set(windows.flatMap(({ refused }) => Object.keys(refused)));
-      return {
-        name: task,
-        next: nextRelease?.at ?? Number.NaN,
-        windows: windows.map((each) => [
-          ...[each.window, STATE_WORDS[each.state], each.from, each.to, each.closes, each.enrolled, each.received],
-          ...[each.minimumDevices, sum(Object.values(each.refused))],
-        ]),
-        refused: Object.fromEntries(
-          windows
-            .filter(({ refused }) => sum(Object.values(refused)) > 0)
-            .map(({ window, refused }) => [
-              String(window),
-              Object.fromEntries([...reasons].map((reason) => [reason, refused[reason] ?? 0])),
-            ]),
-        ),
-      };
-    }),
-  };
-}
 
 describe.runIf(chromiumPath)(
   "operations in a browser, of the service that delivers it",
@@ -300,7 +216,12 @@ describe.runIf(chromiumPath)(
           reducedMotion: "reduce",
           bypassCSP: true,
         } as const;
-        const { page, operations } = await open(options);
+        const visited = await open(options);
+        const { page, operations } = visited;
+        // Windows of the tests before this one are finished.
+        const areFinished = ({ tasks }: Operations): boolean =>
+          tasks.every(({ windows }) => windows.every(({ state }) => state !== "closed"));
+        await expectShown(visited, (found) => found.backlog?.windows === 0 && areFinished(found));
         const isNarrow = async () =>
           expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
         expect(await violationsIn(page)).toEqual([]);
@@ -352,7 +273,7 @@ describe.runIf(chromiumPath)(
     it("an intake without an admin token says where operations are, and asks for none", async () => {
       const postgres = await startPostgres();
       onTestFinished(postgres.remove);
-      const intake = await openService({
+      const intake = await startService({
         ...{ role: "intake", host: "127.0.0.1", port: 0, log: SILENT, console: readConsole() },
         databaseUrl: await postgres.createDatabase(),
       });
