@@ -67,7 +67,7 @@ describe.runIf(chromiumPath)("the admin token in the console", { timeout: 2 * PA
   const kept = (page: Page): Promise<string[]> =>
     page.evaluate(() => [...Object.values({ ...sessionStorage }), ...Object.values({ ...localStorage })]);
 
-  it("is entered once for a tab, which keeps it until its reader clicks "Forget"", async () => {
+  it("is entered once for a tab, which keeps it until its reader has it forgotten", async () => {
     const page = await open("/#/operations");
     await enterToken(page);
     await page.locator(".facts").waitFor();
