@@ -1,11 +1,10 @@
-import type { Manifest } from "@lethe/core/message";
+import type { Manifest, ServiceInfo } from "@lethe/core/message";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { duration } from "../format/time.ts";
 import { useLoaded } from "../shell/load.ts";
 import { changeQuery, type Route } from "../shell/route.ts";
 import { Await, Empty, Failure, Loading } from "../shell/states.tsx";
-import type { ServiceInfo } from "../shell/view.ts";
 import { DevicePanel } from "./device-panel.tsx";
 import { Ended } from "./ended.tsx";
 import { countedIn, lengthOf, withClick } from "./release-sentences.ts";
@@ -19,11 +18,13 @@ export function JoinedSection({
   service,
   server,
   route,
+  token,
 }: {
   task: string;
   service: ServiceInfo;
   server: string;
   route: Route;
+  token: string | undefined;
 }): JSX.Element {
   const loaded = useLoaded(async () => (await import("./joined-device.ts")).fetchTask(server, task), [server, task]);
   const [isJoined, setJoined] = useState(false);
@@ -44,7 +45,7 @@ export function JoinedSection({
         <Await loaded={loaded} what={`the task ${task}`}>
           {(manifest) =>
             isJoined ? (
-              <Joined manifest={manifest} server={server} operatorKey={operatorKey} group={groupOf(manifest, route)} />
+              <Joined {...{ manifest, server, token, operatorKey }} group={groupOf(manifest, route)} />
             ) : (
               <Invitation manifest={manifest} route={route} onJoin={() => setJoined(true)} />
             )
@@ -99,11 +100,13 @@ function Invitation({
 function Joined({
   manifest,
   server,
+  token,
   operatorKey,
   group,
 }: {
   manifest: Manifest;
   server: string;
+  token: string | undefined;
   operatorKey: string;
   group: string | undefined;
 }): JSX.Element {
@@ -125,7 +128,7 @@ function Joined({
         onWipe={() => void end("wiped here")}
         status={() => <Countdown device={life.device} />}
       />
-      <Releases server={server} manifest={manifest} clickedIn={clickedIn} />
+      <Releases server={server} token={token} manifest={manifest} clickedIn={clickedIn} />
     </>
   );
 }
