@@ -1,6 +1,6 @@
 import type { Manifest, ServiceInfo } from "@lethe/core/message";
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { duration } from "../format/time.ts";
 import { useLoaded } from "../shell/load.ts";
 import { changeQuery, type Route } from "../shell/route.ts";
@@ -30,7 +30,7 @@ export function JoinedSection({
   const [isJoined, setJoined] = useState(false);
   const { operatorKey } = service;
   const section = useRef<HTMLElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // The button that joined is gone.
     if (isJoined) section.current?.focus({ preventScroll: true });
   }, [isJoined]);
