@@ -1,4 +1,3 @@
-import type { ServiceOptions } from "@lethe/server";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { readConsole } from "../../cli/src/system/console.ts";
@@ -16,7 +15,7 @@ export interface Served {
 }
 
 /** Starts both before the tests of a suite, and stops them after it. */
-export function useServed(options: Partial<ServiceOptions> = {}): Served {
+export function useServed(options: Parameters<typeof startTestService>[0] = {}): Served {
   let parts: { readonly service: TestService; readonly browser: Browser } | undefined;
   beforeAll(async () => {
     parts = { service: await startTestService({ console: readConsole(), ...options }), browser: await launch() };

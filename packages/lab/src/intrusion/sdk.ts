@@ -37,8 +37,8 @@ type Visit = "none" | "page closes" | "page opens";
 const VISITS: readonly Visit[] = ["none", "page closes", "page opens"];
 
 /**
- * Programs with the SDK, as they run on devices; they store in memory, unless each gets another medium. What is stored,
- * and when, is what the SDK saves in its store. The SDK draws its own randomness, so a seed does not reproduce these
+ * Programs with the SDK, as they run on devices; they store in memory, unless each gets another medium. The views
+ * have what the SDK saves in its store, and when. The SDK draws its own randomness, so a seed does not reproduce these
  * games.
  */
 export async function sdkMaker(random: Randomness): Promise<(medium?: Medium) => Promise<Device>> {
