@@ -30,14 +30,7 @@ export function generateSecretKey(ring: Ring, random: Randomness): LatticeSecret
 /** A pair of keys; the secret key is drawn first. `hash` is `xof`, in an implementation of the caller's choice. */
 export function generateKeys(ring: Ring, random: Randomness, hash: Xof): KeyPair<LatticePublicKey, LatticeSecretKey> {
   const { seed, s } = drawSecret(ring, random);
-  const e = new Int32Array(s.length);
-  addCentredBinomial(random, e);
-  const aSpectra = ring.transform(expandSeed(ring, seed, hash));
-  const sSpectrum = ring.transformSmall(s);
-  const b = ring.zero();
-  ring.addProduct(b, aSpectra, sSpectrum, e);
-  negateRange(ring.parameters, b, 0, ring.parameters.dimension);
-  for (const array of [e, sSpectrum]) array.fill(0);
+  const { b, aSpectra } = multiplyOut(ring, random, hash, seed, s, arraysFor(ring));
   let bSpectra: LimbSpectra | undefined;
   const publicKey = {
     seed,
@@ -50,6 +43,52 @@ export function generateKeys(ring: Ring, random: Randomness, hash: Xof): KeyPair
     },
   };
   return { publicKey, secretKey: secret(s) };
+}
+
+/**
+ * Issues public keys: each is the encoded public key of `generateKeys`. It works in the same arrays again and again:
+ * with fresh ones, collecting garbage would take a second processor.
+ */
+export function keyIssuer(ring: Ring, hash: Xof): (random: Randomness) => Uint8Array {
+  const arrays = arraysFor(ring);
+  return (random) => {
+    const { seed, s } = drawSecret(ring, random);
+    const { b } = multiplyOut(ring, random, hash, seed, s, arrays);
+    s.fill(0);
+    return encodePublicKey(ring, { seed, b });
+  };
+}
+
+interface KeyArrays {
+  readonly e: SmallPolynomial;
+  readonly sSpectrum: Float64Array;
+  readonly aSpectra: LimbSpectra;
+  readonly b: RingElement;
+}
+
+function arraysFor(ring: Ring): KeyArrays {
+  const e = new Int32Array(ring.parameters.dimension);
+  const b = ring.zero();
+  return { e, sSpectrum: ring.transformSmall(e), aSpectra: ring.transform(b), b };
+}
+
+/** Draws e, and overwrites b with −(a·s + e). */
+function multiplyOut(
+  ring: Ring,
+  random: Randomness,
+  hash: Xof,
+  seed: Uint8Array,
+  s: SmallPolynomial,
+  { e, sSpectrum, aSpectra, b }: KeyArrays,
+): Pick<KeyArrays, "aSpectra" | "b"> {
+  addCentredBinomial(random, e);
+  ring.transform(expandSeed(ring, seed, hash), aSpectra);
+  ring.transformSmall(s, sSpectrum);
+  b.fill(0);
+  ring.addProduct(b, aSpectra, sSpectrum, e);
+  negateRange(ring.parameters, b, 0, ring.parameters.dimension);
+  for (const array of [e, sSpectrum]) array.fill(0);
+  return { aSpectra, b };
 }
 
 function drawSecret(ring: Ring, random: Randomness): { seed: Uint8Array; s: SmallPolynomial } {
@@ -75,7 +114,7 @@ export function publicKeyBytes(ring: Ring): number {
 }
 
 /** The seed of a, and b, packed. */
-export function encodePublicKey(ring: Ring, { seed, b }: LatticePublicKey): Uint8Array {
+export function encodePublicKey(ring: Ring, { seed, b }: Pick<LatticePublicKey, "seed" | "b">): Uint8Array {
   const bytes = new Uint8Array(publicKeyBytes(ring));
   bytes.set(seed);
   packBits(b, LIMB_BITS, bytes, SEED_BYTES);
