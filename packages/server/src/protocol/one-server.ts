@@ -28,8 +28,8 @@ function sumsIn(threads: Threads): BatchCounter<BatchSums, "sums"> {
   return {
     kind: "sums",
     largestBatch: LARGEST_BATCH,
-    // While one batch is opened the next is fetched.
-    workers: 2 * threads.count,
+    // While a thread opens a batch, the next is fetched; one more lies ready if the database or this thread is slow.
+    workers: 2 * threads.count + 1,
     open: (keys, reports) => threads.run("open", keys, reports),
     settle:
       async ({ sums, received, invalid }) =>

@@ -24,13 +24,18 @@ const SEED_BYTES = 32;
 
 /** Draws the seed, then s: a prefix of what `generateKeys` draws. */
 export function generateSecretKey(ring: Ring, random: Randomness): LatticeSecretKey {
-  return secret(drawSecret(ring, random).s);
+  const { dimension } = ring.parameters;
+  const s = new Int32Array(dimension);
+  drawSecret(random, s);
+  return secret(s);
 }
 
 /** A pair of keys; the secret key is drawn first. `hash` is `xof`, in an implementation of the caller's choice. */
 export function generateKeys(ring: Ring, random: Randomness, hash: Xof): KeyPair<LatticePublicKey, LatticeSecretKey> {
-  const { seed, s } = drawSecret(ring, random);
-  const { b, aSpectra } = multiplyOut(ring, random, hash, seed, s, arraysFor(ring));
+  const arrays = arraysFor(ring);
+  const { s, e, b, sSpectrum, aSpectra } = arrays;
+  const seed = drawKeys(ring, random, hash, arrays);
+  for (const array of [e, sSpectrum]) array.fill(0);
   let bSpectra: LimbSpectra | undefined;
   const publicKey = {
     seed,
@@ -51,52 +56,48 @@ export function generateKeys(ring: Ring, random: Randomness, hash: Xof): KeyPair
  */
 export function keyIssuer(ring: Ring, hash: Xof): (random: Randomness) => Uint8Array {
   const arrays = arraysFor(ring);
+  const { s, e, b, sSpectrum } = arrays;
   return (random) => {
-    const { seed, s } = drawSecret(ring, random);
-    const { b } = multiplyOut(ring, random, hash, seed, s, arrays);
-    s.fill(0);
-    return encodePublicKey(ring, { seed, b });
+    try {
+      return encodePublicKey(ring, { seed: drawKeys(ring, random, hash, arrays), b });
+    } finally {
+      for (const array of [s, e, b, sSpectrum]) array.fill(0);
+    }
   };
 }
 
+/** What a pair of keys is made in. Before, s, e and b are zero. */
 interface KeyArrays {
+  readonly s: SmallPolynomial;
   readonly e: SmallPolynomial;
+  readonly b: RingElement;
   readonly sSpectrum: Float64Array;
   readonly aSpectra: LimbSpectra;
-  readonly b: RingElement;
 }
 
 function arraysFor(ring: Ring): KeyArrays {
-  const e = new Int32Array(ring.parameters.dimension);
-  const b = ring.zero();
-  return { e, sSpectrum: ring.transformSmall(e), aSpectra: ring.transform(b), b };
+  const { dimension } = ring.parameters;
+  const [s, e, b] = [new Int32Array(dimension), new Int32Array(dimension), ring.zero()];
+  return { s, e, b, sSpectrum: ring.transformSmall(s), aSpectra: ring.transform(b) };
 }
 
-/** Draws e, and overwrites b with −(a·s + e). */
-function multiplyOut(
-  ring: Ring,
-  random: Randomness,
-  hash: Xof,
-  seed: Uint8Array,
-  s: SmallPolynomial,
-  { e, sSpectrum, aSpectra, b }: KeyArrays,
-): Pick<KeyArrays, "aSpectra" | "b"> {
+/** Draws s and e, and multiplies b = −(a·s + e); returns the seed of a. */
+function drawKeys(ring: Ring, random: Randomness, hash: Xof, { s, e, b, sSpectrum, aSpectra }: KeyArrays): Uint8Array {
+  const seed = drawSecret(random, s);
   addCentredBinomial(random, e);
   ring.transform(expandSeed(ring, seed, hash), aSpectra);
   ring.transformSmall(s, sSpectrum);
-  b.fill(0);
   ring.addProduct(b, aSpectra, sSpectrum, e);
   negateRange(ring.parameters, b, 0, ring.parameters.dimension);
-  for (const array of [e, sSpectrum]) array.fill(0);
-  return { aSpectra, b };
+  return seed;
 }
 
-function drawSecret(ring: Ring, random: Randomness): { seed: Uint8Array; s: SmallPolynomial } {
+/** Draws the seed, which is returned, and adds s to zeros. */
+function drawSecret(random: Randomness, zeros: SmallPolynomial): Uint8Array {
   const seed = new Uint8Array(SEED_BYTES);
   random(seed);
-  const s = new Int32Array(ring.parameters.dimension);
-  addTernary(random, s);
-  return { seed, s };
+  addTernary(random, zeros);
+  return seed;
 }
 
 /** a, uniform: the XOF's bits cut into limbs, which is exact because q is a power of two. */
