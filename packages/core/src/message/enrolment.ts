@@ -62,10 +62,10 @@ export function encodeEnrolment(
       `{"role":"${role}","publicKeys":"${base64urlOf(publicKeys)}","signature":"${base64urlOf(signature)}"}`,
   );
   const fields = [
-    `"device":"${base64urlOf(device)}"`,
+    `{"device":"${base64urlOf(device)}"`,
     `"uploadToken":${JSON.stringify(uploadToken)}`,
     `"manifestHash":"${base64urlOf(manifestHash)}"`,
-    `"keys":[${signedKeys.join(",")}]`,
+    `"keys":[${signedKeys.join(",")}]}`,
   ];
-  return `{${fields.join(",")}}`;
+  return fields.join(",");
 }
