@@ -210,9 +210,11 @@ function addRoute(app: FastifyInstance, { lookForTask, admin }: HttpOptions, rou
         header: (name) => request.headers[name]?.toString(),
       });
       reply.code(answer.status).headers(answer.headers ?? {});
-      if (answer.body === undefined) return reply.send();
-      const type = answer.type ?? (typeof answer.body === "string" ? "application/json" : "application/octet-stream");
-      return reply.type(type).send(answer.body);
+      if (answer.body !== undefined) {
+        reply.type(answer.type ?? (typeof answer.body === "string" ? "application/json" : "application/octet-stream"));
+      }
+      // Not returned: a reply is a promise, too, and would be waited for.
+      reply.send(answer.body);
     },
   });
 }

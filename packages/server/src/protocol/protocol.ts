@@ -47,9 +47,15 @@ export interface ServerProtocol {
   isLost(database: Database, windowId: number, error: unknown): Promise<boolean>;
 }
 
-/** The protocol of a task. */
+const protocols = new WeakMap<TaskVersion, ServerProtocol>();
+
+/** The protocol of a task, the same one every time: each report asks for it. */
 export function protocolOf(task: TaskVersion): ServerProtocol {
-  return task.mode === "two-server" ? twoServer(task) : oneServer(task);
+  const known = protocols.get(task);
+  if (known) return known;
+  const made = task.mode === "two-server" ? twoServer(task) : oneServer(task);
+  protocols.set(task, made);
+  return made;
 }
 
 /** The task, if two servers count it: a helper has no other tasks. */

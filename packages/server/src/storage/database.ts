@@ -106,9 +106,9 @@ export function packedRows(...widths: readonly number[]): string {
   return `(SELECT i, ${columns.map((column, i) => `${column} AS c${i + 1}`).join(", ")} FROM generate_series(0, $1::int - 1) AS i) AS packed`;
 }
 
-const packed = new WeakSet<Uint8Array>();
+const owned = new WeakSet<Uint8Array>();
 
-/** A column. The driver may transfer its bytes to another thread, because nobody else uses them. */
+/** A column. */
 export function pack(values: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(values.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -116,7 +116,12 @@ export function pack(values: readonly Uint8Array[]): Uint8Array {
     bytes.set(value, at);
     at += value.length;
   }
-  packed.add(bytes);
+  return handedOver(bytes);
+}
+
+/** Bytes that nobody else uses: the driver may transfer them to another thread. */
+export function handedOver(bytes: Uint8Array): Uint8Array {
+  owned.add(bytes);
   return bytes;
 }
 
@@ -125,7 +130,7 @@ export function unpack(column: Uint8Array, width: number): Uint8Array[] {
   return Array.from({ length: column.length / width }, (_, i) => column.subarray(i * width, (i + 1) * width));
 }
 
-/** Whether `pack` made this value. */
-export function isPacked(value: unknown): value is Uint8Array<ArrayBuffer> {
-  return value instanceof Uint8Array && packed.has(value);
+/** Whether nobody else uses this value. */
+export function isHandedOver(value: unknown): value is Uint8Array<ArrayBuffer> {
+  return value instanceof Uint8Array && owned.has(value);
 }

@@ -3,7 +3,14 @@ import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { LetheError } from "@lethe/core/error";
 import { createTurns } from "../async/in-turn.ts";
-import { type Database, DatabaseUnavailable, isPacked, OutOfSpace, runTransaction, type SqlValue } from "./database.ts";
+import {
+  type Database,
+  DatabaseUnavailable,
+  isHandedOver,
+  OutOfSpace,
+  runTransaction,
+  type SqlValue,
+} from "./database.ts";
 import type { Answer, Question } from "./pglite-thread.ts";
 import { type Patience, watchThread } from "./thread-watch.ts";
 
@@ -127,7 +134,7 @@ async function converse(folder: string, patience: Patience): Promise<Conversatio
   const ask: Conversation["ask"] = (question) => {
     if (question === "close") isClosing = true;
     const answer = next(question === "close" || IS_LONG.test(question.sql));
-    const handedOver = question === "close" ? [] : question.values.filter(isPacked).map(({ buffer }) => buffer);
+    const handedOver = question === "close" ? [] : question.values.filter(isHandedOver).map(({ buffer }) => buffer);
     if (!ended) thread.postMessage(question, handedOver);
     return answer;
   };

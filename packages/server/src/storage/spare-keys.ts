@@ -1,5 +1,5 @@
 import { DEVICE_BYTES, SIGNATURE_BYTES } from "@lethe/core/message";
-import { pack, type Queryable, unpack } from "./database.ts";
+import { handedOver, pack, type Queryable, unpack } from "./database.ts";
 
 /** An entry of the pool: a device id with keys, which no device has yet. */
 export interface SpareDevice {
@@ -29,7 +29,7 @@ export function bundleOf(spares: readonly SpareDevice[]): Bundle {
 
 /**
  * Adds a bundle to the pool, but not if the window is closed: another process may have released and erased it
- * meanwhile.
+ * meanwhile. The bundle is not usable afterwards.
  */
 export async function addSpareKeys(
   database: Queryable,
@@ -41,7 +41,7 @@ export async function addSpareKeys(
   await database.query(
     `INSERT INTO spare_keys (window_id, entries, devices, public_keys, signatures)
      SELECT id, $2, $3, $4, $5 FROM windows WHERE id = $1 AND state = 'collecting'`,
-    [windowId, entries, devices, publicKeys, signatures],
+    [windowId, entries, handedOver(devices), handedOver(publicKeys), handedOver(signatures)],
   );
 }
 

@@ -1,5 +1,5 @@
 import { type KeyObject, sign } from "node:crypto";
-import { commitToWindowSecret, type RistrettoGroup, secret } from "@lethe/core/encryption";
+import { commitToWindowSecret, fastXof, type RistrettoGroup, secret } from "@lethe/core/encryption";
 import {
   DEVICE_BYTES,
   decodeReport,
@@ -92,7 +92,7 @@ export function issueKeys(
       layout.map((part) => part.server.issueKey(master, keyContextOf(part, context))),
     );
     const binding = { manifestHash: hash, window, device, role: ROLE, publicKeys } as const;
-    const signature = new Uint8Array(sign(null, publicKeysSigningBytes(binding), signingKey));
+    const signature = new Uint8Array(sign(null, publicKeysSigningBytes(binding, fastXof), signingKey));
     return { device, publicKeys, signature };
   });
 }

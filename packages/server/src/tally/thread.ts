@@ -46,11 +46,16 @@ const group = await loadRistretto();
 
 port.on("message", (call: Call) => {
   perform(call).then(
-    (result) => port.postMessage({ result } satisfies Outcome),
+    (result) => port.postMessage({ result } satisfies Outcome, call[0] === "issue" ? buffersOf(result as Bundle) : []),
     (error: unknown) =>
       port.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Outcome),
   );
 });
+
+/** They are handed over, because copying them would take longer. */
+function buffersOf({ devices, publicKeys, signatures }: Bundle): ArrayBuffer[] {
+  return [devices, publicKeys, signatures].map(({ buffer }) => buffer as ArrayBuffer);
+}
 
 async function perform(call: Call): Promise<unknown> {
   if (call[0] === "price") return priceRelease(call[1], call[2]);
