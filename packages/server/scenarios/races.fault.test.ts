@@ -328,14 +328,14 @@ it("who stands still in the midst of a transaction loses it, and does not hold u
   await stopped.query("INSERT INTO tallies (window_id, counted, sealed) VALUES (1, 0, '')");
   const lost = stopped.transaction(async (transaction) => {
     await transaction.query("SET idle_in_transaction_session_timeout = '200ms'");
-    await lockTally(transaction, 1);
+    await lockTally(transaction, 1, 0);
     await sleep(1000);
     await transaction.query("UPDATE tallies SET counted = 1");
   });
   const outcome = expect(lost).rejects.toThrow(DatabaseUnavailable);
   await sleep(50);
   await other.transaction(async (transaction) => {
-    expect(await lockTally(transaction, 1)).toMatchObject({ counted: 0 });
+    expect(await lockTally(transaction, 1, 0)).toMatchObject({ counted: 0 });
   });
   await outcome;
   expect(await stopped.query("SELECT counted FROM tallies")).toEqual([{ counted: 0 }]);

@@ -3,7 +3,7 @@ import { decodeBase64urlOf, encodeBase64url, keyContextOf, type Release, type Ta
 import { type Randomness, randomnessFrom, uniformBelow } from "@lethe/core/randomness";
 import { expect } from "vitest";
 import type { Queryable } from "../dist/storage/database.js";
-import { openTally } from "../dist/tally/sealed-tally.js";
+import { mergeTallies, openTally } from "../dist/tally/sealed-tally.js";
 import { type Device, enrol, type KnownTask, reportOf } from "./device.ts";
 import { eventually } from "./eventually.ts";
 import { readKeyFile, windowsIn } from "./key-file.ts";
@@ -53,7 +53,7 @@ export async function makeReport(
 }
 
 export async function countedOf(database: Queryable, task: KnownTask, window: number): Promise<number> {
-  return (await storedTally(database, task, window)).counted;
+  return countedOfAll(await storedTally(database, task, window));
 }
 
 /** What the reports of a group, or all if there are no groups, add up to. */
@@ -75,26 +75,33 @@ export async function requireCountedOnce(
 ): Promise<Recounted[]> {
   const master = secretIn(keyFile, task, window);
   const recounted = await recount(database, master, task, window, sent);
-  const { counted, sealed } = await storedTally(database, task, window);
-  expect(counted).toBe(sent.length);
-  const tally = openTally(master, sealed, "sums");
+  const shards = await storedTally(database, task, window);
+  expect(countedOfAll(shards)).toBe(sent.length);
+  const tally = mergeTallies(
+    "sums",
+    shards.map(({ sealed }) => openTally(master, sealed, "sums")),
+  );
   expect(tally.sums).toEqual(recounted.map(({ sums }) => sums));
   expect(tally.received).toEqual(recounted.map(({ received }) => received));
   expect(await rowsOf(database, "uncounted", task.name, window)).toBe(0);
   return recounted;
 }
 
+function countedOfAll(shards: readonly { readonly counted: number }[]): number {
+  return shards.reduce((sum, { counted }) => sum + counted, 0);
+}
+
 async function storedTally(
   database: Queryable,
   task: KnownTask,
   window: number,
-): Promise<{ counted: number; sealed: Uint8Array }> {
-  const [tally] = await database.query<{ counted: number; sealed: Uint8Array }>(
+): Promise<{ counted: number; sealed: Uint8Array }[]> {
+  const shards = await database.query<{ counted: number; sealed: Uint8Array }>(
     "SELECT counted, sealed FROM tallies JOIN windows ON window_id = id WHERE name = $1 AND number = $2",
     [task.name, window],
   );
-  if (!tally) throw new TypeError("the window has no tally");
-  return tally;
+  if (shards.length === 0) throw new TypeError("the window has no tally");
+  return shards;
 }
 
 /** Opens what is stored, report by report, without any part of the service: the sums of each group. */
@@ -113,8 +120,12 @@ async function recount(
   expect(rows).toHaveLength(sent.length);
   for (const { device, report } of sent) expect(stored.get(encodeBase64url(device.id))).toEqual(report);
   const [counts] = await database.query<{ received: number; enrolled: number; tokens: number }>(
-    `SELECT received, enrolled, (SELECT count(*) FROM devices WHERE window_id = id) AS tokens
-     FROM windows WHERE name = $1 AND number = $2`,
+    `SELECT sum(counts.received)::int AS received, sum(counts.enrolled)::int AS enrolled,
+       (SELECT count(*) FROM devices WHERE window_id = windows.id) AS tokens
+     FROM windows JOIN (
+       SELECT id, received, enrolled FROM windows UNION ALL SELECT window_id, received, enrolled FROM window_shards
+     ) AS counts ON counts.id = windows.id
+     WHERE name = $1 AND number = $2 GROUP BY windows.id`,
     [task.name, window],
   );
   expect(counts?.received).toBe(sent.length);

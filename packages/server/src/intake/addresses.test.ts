@@ -40,7 +40,7 @@ async function enrolFrom(
   inner: Database,
   addresses: readonly string[],
 ): Promise<{ told: unknown[]; outcomes: string[] }> {
-  await inner.query("TRUNCATE tasks, windows, devices, spare_keys RESTART IDENTITY");
+  await inner.query("TRUNCATE tasks, windows, window_shards, devices, spare_keys RESTART IDENTITY");
   const id = await addWindow(inner, await aTask(inner));
   const spares = addresses.map((_, i) => ({
     device: new Uint8Array(DEVICE_BYTES).fill(i),

@@ -4,7 +4,8 @@ import { TOKEN_BYTES } from "@lethe/core/message";
 import type { Database } from "../storage/database.ts";
 import { addDevices, type NewDevice } from "../storage/devices.ts";
 import type { SpareDevice } from "../storage/spare-keys.ts";
-import { readWindow, type WindowIdentity } from "../storage/windows.ts";
+import { lockShard } from "../storage/window-shards.ts";
+import type { WindowIdentity } from "../storage/windows.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import type { KeyStock } from "./key-stock.ts";
 import type { NetworkLimit } from "./network-limit.ts";
@@ -35,17 +36,18 @@ export function createEnrolment(
   },
 ): (window: WindowIdentity, address: string, group: number) => Promise<Enrolled> {
   const { keys, networks, mostPerWindow } = options;
-  const { submit } = createGroupCommit<Request, Decided<"enrolled">>(async (requests) => {
-    database.guard?.requireRoom(requests.length * DEVICE_ROOM_BYTES);
-    const decided = new Map<Request, Decided<"enrolled">>();
-    for (const windowId of new Set(requests.map((request) => request.windowId))) {
-      const ofWindow = requests.filter((request) => request.windowId === windowId);
-      const added = await addDevices(database, windowId, mostPerWindow, ofWindow);
-      const refusal = added < ofWindow.length ? await refusalOf(database, windowId, mostPerWindow) : undefined;
-      for (const [i, request] of ofWindow.entries()) decided.set(request, i < added || !refusal ? "enrolled" : refusal);
-    }
-    return requests.map((request) => decided.get(request) as Decided<"enrolled">);
-  });
+  const { submit } = createGroupCommit<Request, Decided<"enrolled">>((requests) =>
+    database.shards.borrow(async (shard) => {
+      database.guard?.requireRoom(requests.length * DEVICE_ROOM_BYTES);
+      const decided = new Map<Request, Decided<"enrolled">>();
+      for (const windowId of new Set(requests.map((request) => request.windowId))) {
+        const ofWindow = requests.filter((request) => request.windowId === windowId);
+        const enrolled = await enrolAll(database, windowId, shard, mostPerWindow, ofWindow);
+        for (const [i, request] of ofWindow.entries()) decided.set(request, enrolled[i] as Decided<"enrolled">);
+      }
+      return requests.map((request) => decided.get(request) as Decided<"enrolled">);
+    }),
+  );
 
   async function enrol(window: WindowIdentity, group: number): Promise<Enrolled> {
     const spare = await keys.take(window);
@@ -69,10 +71,24 @@ export function createEnrolment(
   };
 }
 
-/** Why a window does not take a device. */
-async function refusalOf(database: Database, windowId: number, mostPerWindow: number): Promise<LetheError> {
-  const { state } = await readWindow(database, windowId);
-  return state === "collecting"
-    ? new LetheError("rate-limited", `at most ${mostPerWindow} devices enrol in a window, and it has them`)
-    : new LetheError("window-closed", "this window is closed");
+/** As a rule the window has this shard and places for all: then one statement is enough. */
+async function enrolAll(
+  database: Database,
+  windowId: number,
+  shard: number,
+  mostPerWindow: number,
+  devices: readonly NewDevice[],
+): Promise<Decided<"enrolled">[]> {
+  const added = await addDevices(database, windowId, shard, mostPerWindow, devices);
+  const enrolled = devices.slice(0, added).map(() => "enrolled" as const);
+  if (added === devices.length) return enrolled;
+  return database.transaction(async (transaction) => {
+    const isOpen = await lockShard(transaction, windowId, shard);
+    const rest = devices.slice(added);
+    const more = isOpen ? await addDevices(transaction, windowId, shard, mostPerWindow, rest) : 0;
+    const refusal = isOpen
+      ? new LetheError("rate-limited", `at most ${mostPerWindow} devices enrol in a window, and it has them`)
+      : new LetheError("window-closed", "this window is closed");
+    return [...enrolled, ...rest.map((_, i) => (i < more ? "enrolled" : refusal))];
+  });
 }

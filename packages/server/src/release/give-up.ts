@@ -2,9 +2,10 @@ import type { Database } from "../storage/database.ts";
 import { addRelease } from "../storage/releases.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import {
+  closeInTransaction,
   endWindow,
   isUnreleased,
-  lockWindow,
+  readWindow,
   refusalsOf,
   unfinishedWindows,
   type WindowRow,
@@ -21,7 +22,8 @@ export async function giveUpWindow(
   at: number,
 ): Promise<void> {
   await database.transaction(async (transaction) => {
-    const window = await lockWindow(transaction, id);
+    await closeInTransaction(transaction, id);
+    const window = await readWindow(transaction, id);
     if (!isUnreleased(window)) return;
     const refused = await refusalsOf(transaction, id);
     await addRelease(transaction, { status: "lost", ...outcomeOf({ manifest, window, refused, at }) });

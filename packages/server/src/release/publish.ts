@@ -1,11 +1,11 @@
 import type { Queryable } from "../storage/database.ts";
 import { addRelease } from "../storage/releases.ts";
-import { lockTally } from "../storage/tallies.ts";
+import { readTallies } from "../storage/tallies.ts";
 import type { OneServerTask } from "../storage/tasks.ts";
 import { endWindow, lockWindow, readWindow, refusalsOf, type WindowRow } from "../storage/windows.ts";
 import type { CountingParts } from "../tally/batches.ts";
 import type { KeyFile } from "../tally/key-file.ts";
-import { openTally, type SumsTally } from "../tally/sealed-tally.ts";
+import { mergeTallies, openTally, type SumsTally } from "../tally/sealed-tally.ts";
 import { secretOf } from "../tally/window-keys.ts";
 import { countGroups, makeRelease, type Published, withhold } from "./release.ts";
 
@@ -41,15 +41,18 @@ export async function publishRelease(
   });
 }
 
-/** The tally, if every report that was received is in it. */
+/** The tally, if every report that was received is in one of its shards: then none of them changes any more. */
 async function openCounted(
   transaction: Queryable,
   keyFile: KeyFile,
   window: WindowRow,
 ): Promise<SumsTally | undefined> {
-  const stored = await lockTally(transaction, window.id);
+  const shards = await readTallies(transaction, window.id);
+  if (shards.reduce((sum, { counted }) => sum + counted, 0) !== window.received) return undefined;
   const windowSecret = await secretOf(transaction, keyFile, window);
-  return stored?.counted === window.received && windowSecret
-    ? openTally(windowSecret, stored.sealed, "sums")
-    : undefined;
+  if (!windowSecret) return undefined;
+  return mergeTallies(
+    "sums",
+    shards.map(({ sealed }) => openTally(windowSecret, sealed, "sums")),
+  );
 }

@@ -3,6 +3,7 @@ import type { Queryable } from "./database.ts";
 import { countDeliveries } from "./deliveries.ts";
 import { countSpareKeys } from "./spare-keys.ts";
 import type { TaskRegistry } from "./tasks.ts";
+import { RECEIVED } from "./window-shards.ts";
 import { unfinishedWindows } from "./windows.ts";
 
 /** The work that waits, of all processes on a database. */
@@ -23,7 +24,9 @@ export interface Backlog {
 export async function measureBacklog(database: Queryable, tasks: TaskRegistry, now: number): Promise<Backlog> {
   // As many as `uncounted` has rows, which would take long to count.
   const [waiting] = await database.query<{ reports: number }>(
-    "SELECT coalesce(sum(received - counted), 0)::int AS reports FROM windows JOIN tallies ON window_id = id WHERE NOT erased",
+    `SELECT coalesce(sum(${RECEIVED} - (SELECT coalesce(sum(counted), 0) FROM tallies WHERE window_id = windows.id)), 0)::int
+       AS reports
+     FROM windows WHERE NOT erased AND state IN ('collecting', 'closed')`,
   );
   const unfinished = (await unfinishedWindows(database)).flatMap((window) => {
     const task = tasks.byId(window.taskId);

@@ -6,6 +6,7 @@
  */
 
 import type { LetheError } from "@lethe/core/error";
+import type { Shards } from "./shards.ts";
 
 /** Bytes go as they are: neither driver turns them into text. */
 export type SqlValue = string | number | boolean | Uint8Array | null;
@@ -22,6 +23,8 @@ export interface Database extends Queryable {
   /** Everything committed is on disk when this resolves. */
   persist(): Promise<void>;
   close(): Promise<void>;
+  /** Where this process counts, so that no other waits for it. */
+  readonly shards: Shards;
   /** Only an embedded database has one: on a server, disk and process are others' to watch. */
   readonly guard?: StorageGuard;
 }

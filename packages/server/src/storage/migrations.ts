@@ -151,6 +151,19 @@ const MIGRATIONS: readonly string[] = [
      due timestamptz NOT NULL DEFAULT clock_timestamp(),
      UNIQUE (name, number)
    );`,
+  // What a window counts while it is open, in shards, so that processes do not wait for each other. Pages have room for
+  // the next version of their rows.
+  `CREATE TABLE window_shards (
+     window_id bigint NOT NULL,
+     shard bigint NOT NULL,
+     enrolled bigint NOT NULL DEFAULT 0,
+     received bigint NOT NULL DEFAULT 0,
+     PRIMARY KEY (window_id, shard)
+   ) WITH (fillfactor = 50);
+   ALTER TABLE tallies ADD COLUMN shard bigint NOT NULL DEFAULT 0, DROP CONSTRAINT tallies_pkey,
+     ADD PRIMARY KEY (window_id, shard);
+   ALTER TABLE refusals ADD COLUMN shard bigint NOT NULL DEFAULT 0, DROP CONSTRAINT refusals_pkey,
+     ADD PRIMARY KEY (window_id, reason, shard);`,
 ];
 
 /**

@@ -5,6 +5,7 @@ import { LetheError } from "@lethe/core/error";
 import { createTurns } from "../async/in-turn.ts";
 import { type Database, DatabaseUnavailable, isPacked, OutOfSpace, runTransaction, type SqlValue } from "./database.ts";
 import type { Answer, Question } from "./pglite-thread.ts";
+import { ONE_SHARD } from "./shards.ts";
 import { type Patience, watchThread } from "./thread-watch.ts";
 
 /** PGlite, and whether its thread still lives. */
@@ -72,6 +73,7 @@ export async function openPglite(folder: string, patience: Patience = PATIENCE):
       inTurn(async () => {
         await ask("close");
       }),
+    shards: ONE_SHARD,
     broken,
     hurry,
   };

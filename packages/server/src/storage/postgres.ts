@@ -9,6 +9,7 @@ import {
   type SqlValue,
 } from "./database.ts";
 import { migrate } from "./migrations.ts";
+import { createShards } from "./shards.ts";
 import { BYTEA, readText } from "./values.ts";
 
 const MOST_CONNECTIONS = 10;
@@ -91,6 +92,7 @@ function databaseOf(pool: Pool): Database {
     transaction: (use) => retried(() => withConnection(pool, (connection) => runTransaction(connection, use))),
     persist: () => retried(() => withConnection(pool, waitForStandby)),
     close: () => pool.end(),
+    shards: createShards(),
   };
 }
 

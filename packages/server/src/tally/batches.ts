@@ -10,12 +10,12 @@ import type { Secret } from "@lethe/core/encryption";
 import { allOf } from "../async/all-of.ts";
 import type { Database } from "../storage/database.ts";
 import { leaseReports, markCounted } from "../storage/reports.ts";
-import { lockTally, saveTally } from "../storage/tallies.ts";
+import { addTally, lockTally, saveTally } from "../storage/tallies.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
 import type { WindowRow } from "../storage/windows.ts";
 import type { KeyFile } from "./key-file.ts";
 import type { CommittedKeys, ReceivedReport } from "./opening.ts";
-import { openTally, sealTally, type TallyKind, type TallyOf } from "./sealed-tally.ts";
+import { emptyTally, openTally, sealTally, type TallyKind, type TallyOf } from "./sealed-tally.ts";
 import type { Threads } from "./threads.ts";
 import { secretOf, windowKeysOf } from "./window-keys.ts";
 
@@ -83,8 +83,8 @@ export async function countBatches<Opened, Kind extends TallyKind>(
 }
 
 /**
- * Marks leased reports as counted and adds them to the tally, both or neither; false if the lease was lost: then
- * another process counts them.
+ * Marks leased reports as counted and adds them to a shard of the tally, both or neither; false if the lease was lost:
+ * then another process counts them.
  */
 async function addCounted<Kind extends TallyKind>(
   database: Database,
@@ -95,15 +95,17 @@ async function addCounted<Kind extends TallyKind>(
 ): Promise<boolean> {
   class LeaseLost extends Error {}
   try {
-    await database.transaction(async (transaction) => {
-      const stored = await lockTally(transaction, windowId);
-      const marked = await markCounted(transaction, windowId, lease, devices);
-      if (!stored || marked !== devices.length) throw new LeaseLost();
-      await saveTally(transaction, windowId, {
-        counted: stored.counted + devices.length,
-        sealed: sealTally(windowSecret, await add(openTally(windowSecret, stored.sealed, kind))),
-      });
-    });
+    await database.shards.borrow((shard) =>
+      database.transaction(async (transaction) => {
+        const stored = await lockTally(transaction, windowId, shard);
+        const marked = await markCounted(transaction, windowId, lease, devices);
+        if (marked !== devices.length) throw new LeaseLost();
+        const before = stored ? openTally(windowSecret, stored.sealed, kind) : emptyTally(kind);
+        const counted = (stored?.counted ?? 0) + devices.length;
+        const sealed = sealTally(windowSecret, await add(before));
+        await (stored ? saveTally : addTally)(transaction, windowId, shard, { counted, sealed });
+      }),
+    );
     return true;
   } catch (error) {
     if (error instanceof LeaseLost) return false;

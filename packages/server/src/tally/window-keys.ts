@@ -2,7 +2,7 @@ import { commitToWindowSecret, type Secret } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
 import type { Database, Queryable } from "../storage/database.ts";
 import { lockKeyFile } from "../storage/locks.ts";
-import { addTally } from "../storage/tallies.ts";
+import { addTally, FIRST_SHARD } from "../storage/tallies.ts";
 import { findVersionIn, type TaskVersion } from "../storage/tasks.ts";
 import { addWindow, findWindow, isUnreleased, readWindow, type WindowRow } from "../storage/windows.ts";
 import type { KeyFile } from "./key-file.ts";
@@ -33,7 +33,7 @@ export function makeWindow(
       number,
       commitment: commitToWindowSecret(windowSecret),
     });
-    await addTally(transaction, id, sealEmptyTally(windowSecret, noise()));
+    await addTally(transaction, id, FIRST_SHARD, { counted: 0, sealed: sealEmptyTally(windowSecret, noise()) });
     return readWindow(transaction, id);
   });
 }
