@@ -293,6 +293,7 @@ it("keys that are made while another erases their window are thrown away", async
   const open = {
     row: (await findWindow(database, task.name, WINDOW)) as WindowRow,
     task: tasks.inWindow(task.name, WINDOW) as TaskVersion,
+    ...{ database, place: { index: 0, of: 1 } },
   };
   const keyFile = openKeyFile(processes.keyFile, { severalProcesses: true });
   const run = async (): Promise<Bundle> => {

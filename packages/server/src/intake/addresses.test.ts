@@ -53,6 +53,7 @@ async function enrolFrom(
   const admit = createAdmission({ ...DEFAULT_RULES, rate: { perSecond: 0.01, burst: 5 } }, () => 0);
   const enrolDevice = createEnrolment(database, {
     mostPerWindow: 1e6,
+    databasesOf: () => 1,
     networks: createNetworkLimit(2),
     keys: createKeyStock(database, () => undefined),
   });

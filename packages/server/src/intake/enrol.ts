@@ -19,7 +19,12 @@ export interface Enrolled extends SpareDevice {
 
 interface Request extends NewDevice {
   readonly windowId: number;
+  /** How many devices this database takes. */
+  readonly most: number;
 }
+
+/** `full` if the window has no place left. */
+type Decision = Decided<"enrolled" | "full">;
 
 /** A device's row. */
 const DEVICE_ROOM_BYTES = 400;
@@ -33,19 +38,21 @@ export function createEnrolment(
     readonly networks: Pick<NetworkLimit, "count">;
     readonly keys: Pick<KeyStock, "take" | "giveBack">;
     readonly mostPerWindow: number;
+    /** How many databases share the devices of a window. */
+    readonly databasesOf: (window: WindowIdentity) => number;
   },
 ): (window: WindowIdentity, address: string, group: number) => Promise<Enrolled> {
-  const { keys, networks, mostPerWindow } = options;
-  const { submit } = createGroupCommit<Request, Decided<"enrolled">>((requests) =>
+  const { keys, networks, mostPerWindow, databasesOf } = options;
+  const { submit } = createGroupCommit<Request, Decision>((requests) =>
     database.shards.borrow(async (shard) => {
       database.guard?.requireRoom(requests.length * DEVICE_ROOM_BYTES);
-      const decided = new Map<Request, Decided<"enrolled">>();
+      const decided = new Map<Request, Decision>();
       for (const windowId of new Set(requests.map((request) => request.windowId))) {
         const ofWindow = requests.filter((request) => request.windowId === windowId);
-        const enrolled = await enrolAll(database, windowId, shard, mostPerWindow, ofWindow);
-        for (const [i, request] of ofWindow.entries()) decided.set(request, enrolled[i] as Decided<"enrolled">);
+        const enrolled = await enrolAll(database, windowId, shard, ofWindow);
+        for (const [i, request] of ofWindow.entries()) decided.set(request, enrolled[i] as Decision);
       }
-      return requests.map((request) => decided.get(request) as Decided<"enrolled">);
+      return requests.map((request) => decided.get(request) as Decision);
     }),
   );
 
@@ -53,10 +60,14 @@ export function createEnrolment(
     const spare = await keys.take(window);
     const uploadToken = randomBytes(TOKEN_BYTES).toString("base64url");
     // If the commit fails, the device may be enrolled: nobody else gets its keys.
-    const decided = await submit({ windowId: window.id, group, device: spare.device, tokenHash: hashOf(uploadToken) });
+    const decided = await submit({
+      ...{ windowId: window.id, group, device: spare.device, tokenHash: hashOf(uploadToken) },
+      most: Math.ceil(mostPerWindow / databasesOf(window)),
+    });
     if (decided === "enrolled") return { ...spare, uploadToken };
     keys.giveBack(window, spare);
-    throw decided;
+    if (decided !== "full") throw decided;
+    throw new LetheError("rate-limited", `at most ${mostPerWindow} devices enrol in a window, and it has them`);
   }
 
   return async (window, address, group) => {
@@ -76,19 +87,17 @@ async function enrolAll(
   database: Database,
   windowId: number,
   shard: number,
-  mostPerWindow: number,
-  devices: readonly NewDevice[],
-): Promise<Decided<"enrolled">[]> {
-  const added = await addDevices(database, windowId, shard, mostPerWindow, devices);
+  devices: readonly Request[],
+): Promise<Decision[]> {
+  const most = Math.max(...devices.map((device) => device.most));
+  const added = await addDevices(database, windowId, shard, most, devices);
   const enrolled = devices.slice(0, added).map(() => "enrolled" as const);
   if (added === devices.length) return enrolled;
   return database.transaction(async (transaction) => {
     const isOpen = await lockShard(transaction, windowId, shard);
     const rest = devices.slice(added);
-    const more = isOpen ? await addDevices(transaction, windowId, shard, mostPerWindow, rest) : 0;
-    const refusal = isOpen
-      ? new LetheError("rate-limited", `at most ${mostPerWindow} devices enrol in a window, and it has them`)
-      : new LetheError("window-closed", "this window is closed");
+    const more = isOpen ? await addDevices(transaction, windowId, shard, most, rest) : 0;
+    const refusal = isOpen ? "full" : new LetheError("window-closed", "this window is closed");
     return [...enrolled, ...rest.map((_, i) => (i < more ? "enrolled" : refusal))];
   });
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LetheError } from "@lethe/core/error";
 import type { Queryable } from "../storage/database.ts";
 import { claimSpareKeys, KEYS_PER_BUNDLE, type SpareDevice } from "../storage/spare-keys.ts";
-import { readWindow, type WindowIdentity } from "../storage/windows.ts";
+import { findWindow, type WindowIdentity } from "../storage/windows.ts";
 
 /** The keys that this process has claimed for devices to come. */
 export interface KeyStock {
@@ -65,7 +65,9 @@ export function createKeyStock(
     serve(stock);
     if (claimed.length > 0 || stock.waiting.length === 0) return;
     // A device that asks for a closed window need not wait for keys, which nobody makes any more.
-    if ((await readWindow(database, window.id)).state !== "collecting") {
+    // A database besides the first may not have its part of the window yet.
+    const part = await findWindow(database, window.name, window.number);
+    if (part && part.state !== "collecting") {
       rejectAll(stock, new LetheError("window-closed", "this window is closed"));
     }
     await sleep(POLL_MS);

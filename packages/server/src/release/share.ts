@@ -44,7 +44,7 @@ export async function publishShare(
     await addDocument(transaction, window.name, window.number, signed);
   }
   const outcome = withheld ? "not-enough" : "released";
-  await endWindow(transaction, window.id, outcome);
+  await endWindow(transaction, window, outcome);
   return outcome;
 }
 

@@ -164,6 +164,14 @@ const MIGRATIONS: readonly string[] = [
      ADD PRIMARY KEY (window_id, shard);
    ALTER TABLE refusals ADD COLUMN shard bigint NOT NULL DEFAULT 0, DROP CONSTRAINT refusals_pkey,
      ADD PRIMARY KEY (window_id, reason, shard);`,
+  // A service may have several databases; the first has the tasks, and the others a part of every window.
+  `CREATE TABLE database_identity (
+     one boolean PRIMARY KEY DEFAULT true CHECK (one),
+     id text NOT NULL DEFAULT gen_random_uuid()::text,
+     first_id text
+   );
+   INSERT INTO database_identity DEFAULT VALUES;
+   ALTER TABLE windows ADD COLUMN others text NOT NULL DEFAULT '', DROP CONSTRAINT windows_task_id_fkey;`,
 ];
 
 /**

@@ -1,3 +1,4 @@
+import { LetheError } from "@lethe/core/error";
 import type { Refused } from "@lethe/core/message";
 import type { Database, Queryable, SqlValue } from "./database.ts";
 import { ENROLLED, RECEIVED, takeShards } from "./window-shards.ts";
@@ -12,12 +13,14 @@ export interface WindowRow {
   readonly commitment: Uint8Array;
   /** At a leader: a commitment to the helper's secret, once the helper has made keys for this window. */
   readonly helperCommitment: Uint8Array | null;
+  /** The ids of the databases, besides the first, that have a part of it, separated by spaces. */
+  readonly others: string;
   readonly enrolled: number;
   readonly received: number;
 }
 
 const COLUMNS = `id, task_id AS "taskId", name, number, state, secret_commitment AS commitment,
-  helper_commitment AS "helperCommitment", ${ENROLLED} AS enrolled, ${RECEIVED} AS received`;
+  helper_commitment AS "helperCommitment", others, ${ENROLLED} AS enrolled, ${RECEIVED} AS received`;
 
 /** The window with this number, if it was made. */
 export async function findWindow(database: Queryable, name: string, number: number): Promise<WindowRow | undefined> {
@@ -43,13 +46,40 @@ export function isUnreleased({ state }: WindowRow): boolean {
 /** Stores a new window, and returns its id. */
 export async function addWindow(
   transaction: Queryable,
-  { taskId, name, number, commitment }: Pick<WindowRow, "taskId" | "name" | "number" | "commitment">,
+  {
+    taskId,
+    name,
+    number,
+    commitment,
+    others = "",
+  }: Pick<WindowRow, "taskId" | "name" | "number" | "commitment"> & Partial<Pick<WindowRow, "others">>,
 ): Promise<number> {
   const [row] = await transaction.query<{ id: number }>(
-    "INSERT INTO windows (task_id, name, number, secret_commitment) VALUES ($1, $2, $3, $4) RETURNING id",
-    [taskId, name, number, commitment],
+    "INSERT INTO windows (task_id, name, number, secret_commitment, others) VALUES ($1, $2, $3, $4, $5) RETURNING id",
+    [taskId, name, number, commitment, others],
   );
   return (row as { id: number }).id;
+}
+
+/**
+ * Stores the part of a window that a database besides the first has, under the same id, unless it is there. Throws if
+ * another window is in its place.
+ */
+export async function addPart(
+  database: Queryable,
+  { id, taskId, name, number, commitment, others }: WindowRow,
+): Promise<void> {
+  await database.query(
+    `INSERT INTO windows (id, task_id, name, number, secret_commitment, others) OVERRIDING SYSTEM VALUE
+     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+    [id, taskId, name, number, commitment, others],
+  );
+  const part = await findWindow(database, name, number);
+  if (part?.id === id && Buffer.compare(part.commitment, commitment) === 0) return;
+  throw new LetheError(
+    "bad-database",
+    `a database has another window in place of window ${number} of ${name}: was one restored from a backup?`,
+  );
 }
 
 /** The first number beyond all windows that were made. */
@@ -62,7 +92,7 @@ export async function nextUnusedWindow(database: Queryable, name: string): Promi
 }
 
 /** The part of a window that never changes. */
-export type WindowIdentity = Pick<WindowRow, "id" | "name" | "number" | "commitment">;
+export type WindowIdentity = Pick<WindowRow, "id" | "name" | "number" | "commitment" | "others">;
 
 const MOST_REMEMBERED = 1000;
 
@@ -160,9 +190,21 @@ export async function closeInTransaction(transaction: Queryable, id: number): Pr
 /** How a window can end. `lost` means that nobody can ever open its reports. */
 export type WindowOutcome = "released" | "not-enough" | "lost";
 
-/** Notes how a window ended, in the transaction that stores what is published about it. */
-export async function endWindow(transaction: Queryable, id: number, outcome: WindowOutcome): Promise<void> {
-  await transaction.query("UPDATE windows SET state = $2 WHERE id = $1", [id, outcome]);
+/**
+ * Notes how a window ended, and what it counted in all its databases, in the transaction that stores what is published
+ * about it.
+ */
+export async function endWindow(
+  transaction: Queryable,
+  { id, enrolled, received }: Pick<WindowRow, "id" | "enrolled" | "received">,
+  outcome: WindowOutcome,
+): Promise<void> {
+  await transaction.query("UPDATE windows SET state = $2, enrolled = $3, received = $4 WHERE id = $1", [
+    id,
+    outcome,
+    enrolled,
+    received,
+  ]);
 }
 
 /**

@@ -9,6 +9,7 @@ import { randomBytes } from "node:crypto";
 import type { Secret } from "@lethe/core/encryption";
 import { allOf } from "../async/all-of.ts";
 import type { Database } from "../storage/database.ts";
+import type { Databases } from "../storage/databases.ts";
 import { leaseReports, markCounted } from "../storage/reports.ts";
 import { addTally, lockTally, saveTally } from "../storage/tallies.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
@@ -27,7 +28,9 @@ const foundSizes = new WeakMap<TaskVersion, number>();
 
 /** What a process needs to count reports. */
 export interface CountingParts {
+  /** The first database, which decides about windows. */
   readonly database: Database;
+  readonly databases: Databases;
   readonly threads: Threads;
   readonly keyFile: KeyFile;
   readonly leaseSeconds: number;
@@ -50,18 +53,19 @@ export interface BatchCounter<Opened, Kind extends TallyKind> {
 }
 
 /**
- * Opens and counts what a window has received, until every report is counted or leased by another process, or until
+ * Opens and counts what a database has received for a window, until every report is counted or leased by another process, or until
  * `isPaused`. A process that is killed at any moment loses nothing and counts nothing twice: a batch is marked as
  * counted in the transaction that adds it to the tally, and only if its lease still holds.
  */
 export async function countBatches<Opened, Kind extends TallyKind>(
-  { database, keyFile, leaseSeconds, onCounted }: CountingParts,
+  { database: first, keyFile, leaseSeconds, onCounted }: CountingParts,
+  database: Database,
   task: TaskVersion,
   window: WindowRow,
   { kind, largestBatch, workers, open, settle }: BatchCounter<Opened, Kind>,
   isPaused: () => boolean,
 ): Promise<void> {
-  const windowSecret = await secretOf(database, keyFile, window);
+  const windowSecret = await secretOf(first, keyFile, window);
   if (!windowSecret) return;
   let batch = foundSizes.get(task) ?? Math.min(FIRST_BATCH, largestBatch);
   const work = async (): Promise<void> => {

@@ -1,0 +1,129 @@
+import { LetheError } from "@lethe/core/error";
+import { inOrder } from "../async/in-order.ts";
+import { type Database, Unavailable } from "./database.ts";
+import { claimFor, identify } from "./database-identity.ts";
+import { placeOf } from "./place.ts";
+import { findWindow, isUnreleased, type WindowIdentity, type WindowRow } from "./windows.ts";
+
+/**
+ * All databases of a service. The first holds tasks, releases, and whatever concerns no device; and the row of a window
+ * that decides. Every device belongs to one database of its window, by its id (`place.ts`), so that each of its
+ * transactions stays in one database.
+ */
+export interface Databases {
+  readonly first: Database;
+  readonly all: readonly Database[];
+  /** The ids of all but the first, as new windows record them. */
+  readonly others: string;
+  /** Those of a window, its first database first. Throws `missing(window)` if there is one. */
+  of(window: NamedWindow): readonly Database[];
+  /** Why this process cannot serve a window: it lacks one of the window's databases. Undefined if it has all. */
+  missing(window: NamedWindow): MissingDatabase | undefined;
+  close(): Promise<void>;
+}
+
+type NamedWindow = Pick<WindowIdentity, "name" | "number" | "others">;
+
+/** The database of a window that a device belongs to. */
+export function databaseOf(databases: readonly Database[], device: Uint8Array): Database {
+  return databases[placeOf(device, databases.length)] as Database;
+}
+
+/** The one database of a service that never has another. */
+export function oneDatabase(database: Database): Databases {
+  return databasesOf([database], [""]);
+}
+
+/**
+ * A window with what it has counted in all its databases. A window that has ended has that in its row. With `asFarAs` a
+ * database that does not answer counts nothing; otherwise this throws.
+ */
+export async function withAllParts<Row extends WindowRow>(
+  databases: Databases,
+  row: Row,
+  asFarAs: "they answer" | "all answer" = "all answer",
+): Promise<Row> {
+  if (row.others === "" || !isUnreleased(row)) return row;
+  const others = asFarAs === "all answer" ? databases.of(row).slice(1) : databases.all.slice(1);
+  const parts = await Promise.all(
+    others.map((database) =>
+      findWindow(database, row.name, row.number).catch((error: unknown) => {
+        if (asFarAs === "all answer") throw error;
+        return undefined;
+      }),
+    ),
+  );
+  return { ...row, ...sumOf([row, ...parts.flatMap((part) => part ?? [])]) };
+}
+
+/** What was counted in several places. */
+export function sumOf(
+  parts: readonly Pick<WindowRow, "enrolled" | "received">[],
+): Pick<WindowRow, "enrolled" | "received"> {
+  return {
+    enrolled: parts.reduce((sum, { enrolled }) => sum + enrolled, 0),
+    received: parts.reduce((sum, { received }) => sum + received, 0),
+  };
+}
+
+const SEPARATOR = " ";
+
+/** The databases of a service, in the order in which the operator lists them. Each must be this service's. */
+export async function joinDatabases(all: readonly Database[]): Promise<Databases> {
+  const ids = await Promise.all(all.map(identify));
+  const [firstId] = ids as [string];
+  if (new Set(ids).size < ids.length) {
+    throw new LetheError("bad-database", "DATABASE_URL lists a database twice, or a copy beside its original");
+  }
+  for (const [i, database] of all.entries()) await requireMember(database, firstId, i);
+  return databasesOf(all, ids);
+}
+
+function databasesOf(all: readonly Database[], ids: readonly string[]): Databases {
+  const [first] = all as [Database];
+  const known = new Map(all.map((database, i) => [ids[i] as string, database]));
+  const othersOf = ({ others }: NamedWindow): string[] => (others === "" ? [] : others.split(SEPARATOR));
+  const missing = (window: NamedWindow): MissingDatabase | undefined => {
+    const id = othersOf(window).find((other) => !known.has(other));
+    return id === undefined ? undefined : new MissingDatabase(window, id);
+  };
+  return {
+    first,
+    all,
+    others: ids.slice(1).join(SEPARATOR),
+    of: (window) => {
+      const lacking = missing(window);
+      if (lacking) throw lacking;
+      return [first, ...othersOf(window).map((id) => known.get(id) as Database)];
+    },
+    missing,
+    close: () => inOrder(all.map(({ close }) => close)),
+  };
+}
+
+/** A window has a part in a database that this process was not given. */
+export class MissingDatabase extends Unavailable {
+  constructor({ name, number }: NamedWindow, id: string) {
+    super(
+      "this process of the service lacks a database: try again later",
+      `window ${number} of ${name} has a part in the database ${id}, which DATABASE_URL does not list: list it again; if ` +
+        "it is lost, give up its windows with --abandon-lost-windows",
+    );
+  }
+}
+
+async function requireMember(database: Database, firstId: string, index: number): Promise<void> {
+  if (index > 0 && (await database.query("SELECT 1 FROM tasks LIMIT 1")).length > 0) {
+    throw new LetheError(
+      "bad-database",
+      `database ${index + 1} of DATABASE_URL has tasks of its own: list the one with the tasks first, and empty ones after it`,
+    );
+  }
+  if ((await claimFor(database, firstId)) === firstId) return;
+  throw new LetheError(
+    "bad-database",
+    index === 0
+      ? "the first database of DATABASE_URL holds parts of windows only: list the one with the tasks first"
+      : `database ${index + 1} of DATABASE_URL belongs to another service`,
+  );
+}
