@@ -122,14 +122,14 @@ it("no bundle of keys goes to two who claim at once, and none is left out", asyn
   const databases = await Promise.all([processes.openDatabase(), processes.openDatabase()]);
   const [database] = databases;
   await database.query(
-    `INSERT INTO spare_keys (window_id, entries, devices, public_keys, signatures)
-     SELECT 1, 1, decode(lpad(to_hex(i), 32, '0'), 'hex'), '\\x00', decode(repeat('00', 64), 'hex')
+    `INSERT INTO spare_keys (window_id, pool, entries, devices, public_keys, signatures)
+     SELECT 1, i % 5, 1, decode(lpad(to_hex(i), 32, '0'), 'hex'), '\\x00', decode(repeat('00', 64), 'hex')
      FROM generate_series(1, 600) AS i`,
   );
-  const work = async (own: Database): Promise<string[]> => {
+  const work = async (own: Database, place: number): Promise<string[]> => {
     const claimed: string[] = [];
     for (;;) {
-      const got = await claimSpareKeys(own, 1, 7);
+      const got = await claimSpareKeys(own, 1, place, 7);
       if (got.length === 0) return claimed;
       claimed.push(...got.map(({ device }) => encodeBase64url(device)));
     }

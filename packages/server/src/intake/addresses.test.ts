@@ -47,7 +47,7 @@ async function enrolFrom(
     publicKeys: new Uint8Array(32).fill(i),
     signature: new Uint8Array(SIGNATURE_BYTES).fill(i),
   }));
-  await addSpareKeys(inner, id, bundleOf(spares));
+  await addSpareKeys(inner, id, 0, bundleOf(spares));
   const told: unknown[][] = [];
   const database = recorded(inner, told);
   const admit = createAdmission({ ...DEFAULT_RULES, rate: { perSecond: 0.01, burst: 5 } }, () => 0);

@@ -4,7 +4,7 @@ import { type KeyHolder, protocolOf } from "../protocol/protocol.ts";
 import type { Database } from "../storage/database.ts";
 import type { Databases } from "../storage/databases.ts";
 import type { Place } from "../storage/place.ts";
-import { addSpareKeys, countSpareKeys, KEYS_PER_BUNDLE } from "../storage/spare-keys.ts";
+import { addSpareKeys, countSpareKeys, KEYS_PER_BUNDLE, poolOf } from "../storage/spare-keys.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import { addPart, findWindow, readWindow, type WindowRow } from "../storage/windows.ts";
 import type { KeyFile } from "../tally/key-file.ts";
@@ -77,14 +77,15 @@ export async function keepPoolFilled(
   }
 }
 
-/** Fills up the pool of device keys that a database has for a window, and returns how many it lacked. */
+/** Fills up this process's pool of device keys that a database has for a window, and returns how many it lacked. */
 export async function fillPool(
   parts: FillingParts,
   { row, task, database, place }: OpenPart,
   keysAhead: number,
 ): Promise<number> {
   const { database: first, keyFile } = parts;
-  const lacking = keysAhead - (await countSpareKeys(database, row.id));
+  const pool = poolOf(database);
+  const lacking = keysAhead - (await countSpareKeys(database, row.id, pool));
   const windowSecret = lacking > 0 ? await secretOf(first, keyFile, row) : undefined;
   if (!windowSecret) return 0;
   const protocol = protocolOf(task);
@@ -94,7 +95,7 @@ export async function fillPool(
   try {
     await allOf(
       bundles.map(async (count) => {
-        await addSpareKeys(database, row.id, await protocol.issueKeys(parts, row, windowSecret, count, place));
+        await addSpareKeys(database, row.id, pool, await protocol.issueKeys(parts, row, windowSecret, count, place));
       }),
     );
   } catch (error) {

@@ -172,6 +172,9 @@ const MIGRATIONS: readonly string[] = [
    );
    INSERT INTO database_identity DEFAULT VALUES;
    ALTER TABLE windows ADD COLUMN others text NOT NULL DEFAULT '', DROP CONSTRAINT windows_task_id_fkey;`,
+  // Tallies fill several pools of keys, and intakes begin to claim at different ones.
+  `ALTER TABLE spare_keys ADD COLUMN pool smallint NOT NULL DEFAULT 0, DROP CONSTRAINT spare_keys_pkey,
+     ADD PRIMARY KEY (window_id, pool, id);`,
 ];
 
 /**

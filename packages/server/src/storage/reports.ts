@@ -22,6 +22,8 @@ export async function addReports(
   arrivals: readonly Arrival[],
 ): Promise<Uint8Array[]> {
   const width = arrivals[0]?.body.length ?? 0;
+  // In the same order everywhere: of two transactions with the same devices one waits for the other, never both.
+  const inOrder = arrivals.toSorted((a, b) => Buffer.compare(a.device, b.device));
   const [row] = await transaction.query<{ devices: Uint8Array | null }>(
     `WITH collecting AS (
        SELECT window_id AS id FROM window_shards WHERE window_id = $5 AND shard = $6 FOR NO KEY UPDATE),
@@ -35,10 +37,10 @@ export async function addReports(
        UPDATE window_shards SET received = received + (SELECT count(*) FROM added) WHERE window_id = $5 AND shard = $6)
      SELECT string_agg(device, '') AS devices FROM added`,
     [
-      arrivals.length,
-      pack(arrivals.map(({ device }) => device)),
-      pack(arrivals.map(({ tokenHash }) => tokenHash)),
-      pack(arrivals.map(({ body }) => body)),
+      inOrder.length,
+      pack(inOrder.map(({ device }) => device)),
+      pack(inOrder.map(({ tokenHash }) => tokenHash)),
+      pack(inOrder.map(({ body }) => body)),
       windowId,
       shard,
     ],

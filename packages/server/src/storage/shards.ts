@@ -2,12 +2,14 @@ import { randomInt } from "node:crypto";
 
 /** The shards of this process. */
 export interface Shards {
+  /** A number that stands for this process. */
+  readonly own: number;
   /** Lends a shard that nobody else has until `use` settles. */
   borrow<T>(use: (shard: number) => Promise<T>): Promise<T>;
 }
 
 /** For a database with one connection, whose transactions wait for one another anyway. */
-export const ONE_SHARD: Shards = { borrow: (use) => use(0) };
+export const ONE_SHARD: Shards = { own: 0, borrow: (use) => use(0) };
 
 const MOST_PER_PROCESS = 2 ** 16;
 const MOST_PROCESSES = 2 ** 36;
@@ -18,9 +20,11 @@ const MOST_PROCESSES = 2 ** 36;
  * it is used, in case two processes draw the same range.
  */
 export function createShards(): Shards {
-  const base = randomInt(1, MOST_PROCESSES) * MOST_PER_PROCESS;
+  const own = randomInt(1, MOST_PROCESSES);
+  const base = own * MOST_PER_PROCESS;
   const lent = new Set<number>();
   return {
+    own,
     borrow: async (use) => {
       let shard = base;
       while (lent.has(shard)) shard++;
