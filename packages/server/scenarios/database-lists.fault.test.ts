@@ -136,7 +136,7 @@ it("lists that cannot be right are refused: a database twice, in another order, 
   await createTask(service, EXACT_TASK);
   await (await start(other)).close();
   await expect(start(`${free} ${free}`)).rejects.toThrow("DATABASE_URL lists a database twice");
-  await expect(start(`${free} ${first}`)).rejects.toThrow("database 2 of DATABASE_URL has tasks of its own");
+  await expect(start(`${free} ${first}`)).rejects.toThrow("database 2 of DATABASE_URL has tasks");
   await expect(start(`${other} ${second}`)).rejects.toThrow("database 2 of DATABASE_URL belongs to another service");
   await expect(start(`${free} ${free}`, "leader")).rejects.toThrow(
     "a leader has one database, but DATABASE_URL lists 2",

@@ -24,7 +24,10 @@ export async function openDatabases(options: ServiceOptions, role: Role): Promis
   }
   const opened: Database[] = [];
   try {
-    for (const url of urls.length > 0 ? urls : [databaseUrl]) opened.push(await openPostgres(url));
+    for (const [i, url] of (urls.length > 1 ? urls : [databaseUrl.trim()]).entries()) {
+      const what = urls.length > 1 ? `database ${i + 1} of DATABASE_URL` : undefined;
+      opened.push(await openPostgres(url, undefined, what));
+    }
     return await joinDatabases(opened);
   } catch (error) {
     await inOrder(opened.map(({ close }) => close));

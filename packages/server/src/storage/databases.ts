@@ -116,7 +116,7 @@ async function requireMember(database: Database, firstId: string, index: number)
   if (index > 0 && (await database.query("SELECT 1 FROM tasks LIMIT 1")).length > 0) {
     throw new LetheError(
       "bad-database",
-      `database ${index + 1} of DATABASE_URL has tasks of its own: list the one with the tasks first, and empty ones after it`,
+      `database ${index + 1} of DATABASE_URL has tasks: list the one with the tasks first, and empty ones after it`,
     );
   }
   if ((await claimFor(database, firstId)) === firstId) return;

@@ -32,9 +32,13 @@ const SETTINGS = `${SESSION_SETTINGS}; SET jit = off; SET default_transaction_is
 
 /**
  * A PostgreSQL server, which any number of processes may share. A commit is on its disk, and on that of a synchronous
- * standby if it has one.
+ * standby if it has one. `what` it is, errors say.
  */
-export async function openPostgres(url: string, queryTimeoutMs: number = QUERY_TIMEOUT_MS): Promise<Database> {
+export async function openPostgres(
+  url: string,
+  queryTimeoutMs: number = QUERY_TIMEOUT_MS,
+  what = "the database of DATABASE_URL",
+): Promise<Database> {
   requireUrl(url);
   const pool = new Pool(poolConfig(url, queryTimeoutMs));
   // A connection that breaks while nobody uses it is replaced by the next who asks.
@@ -50,7 +54,7 @@ export async function openPostgres(url: string, queryTimeoutMs: number = QUERY_T
     const reason = error instanceof Error ? error.message : String(error);
     throw new LetheError(
       "bad-database",
-      `the database of DATABASE_URL cannot be used: ${reason}; is it running, and may this user create tables in it?`,
+      `${what} cannot be used: ${reason}; is it running, and may this user create tables in it?`,
     );
   }
 }

@@ -18,7 +18,7 @@ export interface Bundle {
 /** As many entries as one row holds, at most. */
 export const KEYS_PER_BUNDLE = 32;
 
-/** A window has at most this many pools, so that tallies that were restarted leave only so many keys behind. */
+/** How many pools a window has at most: the keys that restarted tallies leave behind are bounded. */
 const MOST_POOLS = 16;
 
 /** The pool that a process fills if it holds keys, and at which it begins to claim if it is an intake. */

@@ -63,7 +63,7 @@ export async function addWindow(
 
 /**
  * Stores the part of a window that a database besides the first has, under the same id, unless it is there. Throws if
- * another window is in its place.
+ * another window is there instead.
  */
 export async function addPart(
   database: Queryable,
@@ -78,7 +78,7 @@ export async function addPart(
   if (part?.id === id && Buffer.compare(part.commitment, commitment) === 0) return;
   throw new LetheError(
     "bad-database",
-    `a database has another window in place of window ${number} of ${name}: was one restored from a backup?`,
+    `a database has another window instead of window ${number} of ${name}: was one restored from a backup?`,
   );
 }
 
@@ -149,7 +149,7 @@ async function watch(database: Queryable, which: string, values: readonly SqlVal
  */
 export async function lockWindow(transaction: Queryable, id: number): Promise<WindowRow> {
   await transaction.query("SELECT id FROM windows WHERE id = $1 FOR UPDATE", [id]);
-  // In a statement of its own: one that waited for the lock would see shards of before.
+  // In a second statement: one that waited for the lock would see shards of before.
   return readWindow(transaction, id);
 }
 
