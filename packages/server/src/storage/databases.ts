@@ -102,7 +102,7 @@ function databasesOf(all: readonly Database[], ids: readonly string[]): Database
 }
 
 /** A window has a part in a database that this process was not given. */
-export class MissingDatabase extends Unavailable {
+class MissingDatabase extends Unavailable {
   constructor({ name, number }: NamedWindow, id: string) {
     super(
       "this process of the service lacks a database: try again later",
