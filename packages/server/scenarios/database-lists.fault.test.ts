@@ -141,6 +141,8 @@ it("lists that cannot be right are refused: a database twice, in another order, 
   await expect(start(`${free} ${free}`, "leader")).rejects.toThrow(
     "a leader has one database, but DATABASE_URL lists 2",
   );
+  // What was refused before has claimed nothing.
+  await (await start(free)).close();
   await expect(service.restart({ databaseUrl: `${second} ${first}` })).rejects.toThrow(
     "list the one with the tasks first",
   );

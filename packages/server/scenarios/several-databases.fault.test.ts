@@ -103,6 +103,28 @@ it("while a database is stopped, devices of the others enrol and report", async 
   }
 });
 
+it("processes that start while a database is stopped serve the others, and release when it is back", async () => {
+  const { start, databases, servers, keyFile } = await divideService(2);
+  const tally = await start("tally");
+  const task = await makeTask(tally, MONTHS_TASK);
+  const intake = await start("intake");
+  const sent = await makeReports(intake, task, 20);
+  const [here, there] = [FIRST, SECOND].map((place) =>
+    sent.filter(({ device }) => placeOf(device.id, databases.length) === place),
+  ) as [typeof sent, typeof sent];
+  await servers[SECOND]?.stop("kill");
+  for (const process of [tally, intake]) await process.kill();
+  const [newTally, newIntake] = await Promise.all([start("tally"), start("intake")]);
+  expect(new Set(await sendAll(newIntake, here))).toEqual(new Set([201]));
+  expect(new Set(await sendAll(newIntake, there))).toEqual(new Set([503]));
+  await servers[SECOND]?.start();
+  expect(new Set(await sendAll(newIntake, there))).toEqual(new Set([201]));
+  await allCounted(databases, task, sent.length);
+  const sums = await requireCountedOnce(databases, keyFile, task, WINDOW, sent);
+  expect((await closeByHand(newTally, task.name, WINDOW)).status).toBe(200);
+  requireReleased(await releaseOf(newTally, task, WINDOW), task, sums, sent.length);
+});
+
 it("intakes, tallies and databases that are killed 20 times lose nothing they acknowledged, and count nothing twice", async () => {
   const result = await surviveDatabaseKills(20, `databases ${Date.now()}`);
   console.log(JSON.stringify(result));

@@ -1,11 +1,11 @@
 import { LetheError } from "@lethe/core/error";
-import { inOrder } from "../async/in-order.ts";
 import { within } from "../async/within.ts";
 import { givenClock, type ServiceClock, startClock } from "../clock/clock.ts";
 import { reasonOf } from "../http/operations.ts";
 import { openDataFolder } from "../storage/data-folder.ts";
 import { type Database, ping } from "../storage/database.ts";
-import { type Databases, joinDatabases, oneDatabase } from "../storage/databases.ts";
+import { type Databases, oneDatabase } from "../storage/databases.ts";
+import { joinDatabases } from "../storage/join-databases.ts";
 import { openPostgres } from "../storage/postgres.ts";
 import { belongsToDatabase } from "../tally/key-file.ts";
 import type { Role, ServiceOptions } from "./options.ts";
@@ -22,17 +22,10 @@ export async function openDatabases(options: ServiceOptions, role: Role): Promis
   if (urls.length > 1 && (role === "leader" || role === "helper")) {
     throw new LetheError("bad-role", `a ${role} has one database, but DATABASE_URL lists ${urls.length}`);
   }
-  const opened: Database[] = [];
-  try {
-    for (const [i, url] of (urls.length > 1 ? urls : [databaseUrl.trim()]).entries()) {
-      const what = urls.length > 1 ? `database ${i + 1} of DATABASE_URL` : undefined;
-      opened.push(await openPostgres(url, undefined, what));
-    }
-    return await joinDatabases(opened);
-  } catch (error) {
-    await inOrder(opened.map(({ close }) => close));
-    throw error;
-  }
+  if (urls.length <= 1) return joinDatabases(1, () => openPostgres(databaseUrl.trim()));
+  return joinDatabases(urls.length, (place) =>
+    openPostgres(urls[place] as string, undefined, `database ${place + 1} of DATABASE_URL`),
+  );
 }
 
 function openEmbedded(options: ServiceOptions, role: Role): Promise<Database> {

@@ -1,9 +1,22 @@
 import type { Queryable } from "./database.ts";
 
-/** The random id that a database got when it was made. A window names its databases by these. */
+/** What a database knows of itself. */
+export interface DatabaseIdentity {
+  /** A random id that it got when it was made. A window names its databases by these. */
+  readonly id: string;
+  /** At the first database of a service: the ids of the others that a process was started with last. */
+  readonly others: string;
+}
+
+/** The identity of a database. */
+export async function findIdentity(database: Queryable): Promise<DatabaseIdentity> {
+  const [row] = await database.query<DatabaseIdentity>("SELECT id, others FROM database_identity");
+  return row as DatabaseIdentity;
+}
+
+/** The id of a database. */
 export async function identify(database: Queryable): Promise<string> {
-  const [row] = await database.query<{ id: string }>("SELECT id FROM database_identity");
-  return (row as { id: string }).id;
+  return (await findIdentity(database)).id;
 }
 
 /** The id of the first database of the service that this one belongs to: the given one, if it belonged to none. */
@@ -13,4 +26,9 @@ export async function claimFor(database: Queryable, firstId: string): Promise<st
     [firstId],
   );
   return (row as { firstId: string }).firstId;
+}
+
+/** Stores the ids of the other databases in the first. */
+export async function rememberOthers(first: Queryable, others: string): Promise<void> {
+  await first.query("UPDATE database_identity SET others = $1 WHERE others <> $1", [others]);
 }

@@ -1,7 +1,5 @@
-import { LetheError } from "@lethe/core/error";
 import { inOrder } from "../async/in-order.ts";
 import { type Database, Unavailable } from "./database.ts";
-import { claimFor, identify } from "./database-identity.ts";
 import { placeOf } from "./place.ts";
 import { findWindow, isUnreleased, type WindowIdentity, type WindowRow } from "./windows.ts";
 
@@ -66,20 +64,11 @@ export function sumOf(
   };
 }
 
-const SEPARATOR = " ";
+/** Between the ids of databases, where they are stored. */
+export const SEPARATOR = " ";
 
-/** The databases of a service, in the order in which the operator lists them. Each must be this service's. */
-export async function joinDatabases(all: readonly Database[]): Promise<Databases> {
-  const ids = await Promise.all(all.map(identify));
-  const [firstId] = ids as [string];
-  if (new Set(ids).size < ids.length) {
-    throw new LetheError("bad-database", "DATABASE_URL lists a database twice, or a copy beside its original");
-  }
-  for (const [i, database] of all.entries()) await requireMember(database, firstId, i);
-  return databasesOf(all, ids);
-}
-
-function databasesOf(all: readonly Database[], ids: readonly string[]): Databases {
+/** Databases with these ids, the first one first. */
+export function databasesOf(all: readonly Database[], ids: readonly string[]): Databases {
   const [first] = all as [Database];
   const known = new Map(all.map((database, i) => [ids[i] as string, database]));
   const othersOf = ({ others }: NamedWindow): string[] => (others === "" ? [] : others.split(SEPARATOR));
@@ -110,20 +99,4 @@ class MissingDatabase extends Unavailable {
         "it is lost, give up its windows with --abandon-lost-windows",
     );
   }
-}
-
-async function requireMember(database: Database, firstId: string, index: number): Promise<void> {
-  if (index > 0 && (await database.query("SELECT 1 FROM tasks LIMIT 1")).length > 0) {
-    throw new LetheError(
-      "bad-database",
-      `database ${index + 1} of DATABASE_URL has tasks: list the one with the tasks first, and empty ones after it`,
-    );
-  }
-  if ((await claimFor(database, firstId)) === firstId) return;
-  throw new LetheError(
-    "bad-database",
-    index === 0
-      ? "the first database of DATABASE_URL holds parts of windows only: list the one with the tasks first"
-      : `database ${index + 1} of DATABASE_URL belongs to another service`,
-  );
 }

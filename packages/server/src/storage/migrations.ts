@@ -168,7 +168,8 @@ const MIGRATIONS: readonly string[] = [
   `CREATE TABLE database_identity (
      one boolean PRIMARY KEY DEFAULT true CHECK (one),
      id text NOT NULL DEFAULT gen_random_uuid()::text,
-     first_id text
+     first_id text,
+     others text NOT NULL DEFAULT ''
    );
    INSERT INTO database_identity DEFAULT VALUES;
    ALTER TABLE windows ADD COLUMN others text NOT NULL DEFAULT '', DROP CONSTRAINT windows_task_id_fkey;`,
