@@ -12,7 +12,7 @@ import { remember } from "../async/remember.ts";
 import { within } from "../async/within.ts";
 import type { HelperHealth } from "../leader/health.ts";
 import { type Backlog, measureBacklog } from "../storage/backlog.ts";
-import { withAllParts } from "../storage/databases.ts";
+import { withAnsweringParts } from "../storage/databases.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
 import { isUnreleased, type WatchedWindow, watchNewest, watchUnfinished } from "../storage/windows.ts";
 import type { ApiParts } from "./api.ts";
@@ -82,7 +82,7 @@ function readable({ reports, keys, windows }: Backlog, role: ServiceRole): Opera
 async function describeTasks({ database, databases, tasks }: LiveParts, now: number): Promise<TaskOperations[]> {
   // A database that does not answer must not hide what the others show.
   const added = (rows: readonly WatchedWindow[]): Promise<WatchedWindow[]> =>
-    Promise.all(rows.map((row) => withAllParts(databases, row, "they answer")));
+    Promise.all(rows.map((row) => withAnsweringParts(databases, row)));
   const unfinished = await added((await watchUnfinished(database)).filter(isUnreleased));
   return Promise.all(
     tasks.names().map(async (name) => {

@@ -1,6 +1,6 @@
 import { LetheError } from "@lethe/core/error";
 import type { Database } from "../storage/database.ts";
-import { type Databases, oneDatabase, sumOf, withAllParts } from "../storage/databases.ts";
+import { type Databases, oneDatabase, sumOf, withAnsweringParts } from "../storage/databases.ts";
 import { addRelease } from "../storage/releases.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import {
@@ -29,7 +29,7 @@ export async function giveUpWindow(
 ): Promise<void> {
   const { id } = given;
   const nothing = { ...given, enrolled: 0, received: 0 };
-  const elsewhere = await withAllParts(databases, nothing, "they answer");
+  const elsewhere = await withAnsweringParts(databases, nothing);
   await database.transaction(async (transaction) => {
     await closeInTransaction(transaction, id);
     const own = await readWindow(transaction, id);

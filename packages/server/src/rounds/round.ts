@@ -4,7 +4,7 @@ import { allOf } from "../async/all-of.ts";
 import { type KeyHolder, protocolOf } from "../protocol/protocol.ts";
 import { eraseWindow } from "../release/erase.ts";
 import { giveUpWindow } from "../release/give-up.ts";
-import type { Database } from "../storage/database.ts";
+import { type Database, DatabaseUnavailable } from "../storage/database.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import {
   addPart,
@@ -54,10 +54,11 @@ const COUNTING_MS = 1000;
 export async function countingRound(parts: CountingRoundParts, isStopping: IsStopping): Promise<boolean> {
   const { databases, tasks, keyFile, now } = parts;
   let areKeysTaken = false;
+  const unreachable: Unreachable = new Map();
   const isMore = await forEachWindow(
     parts,
     isStopping,
-    (window, task) => advance(parts, window, task, isStopping),
+    (window, task) => advance(parts, window, task, unreachable, isStopping),
     async (attempt) => {
       const open = await openWindows(databases, tasks, keyFile, now(), parts.invalidNoise);
       await attempt(parts.answerRequests());
@@ -91,6 +92,9 @@ async function fillPools(
   });
   return (await allOf(filling)).includes(true);
 }
+
+/** Databases that did not answer in this round, and why: the next window does not wait for them again. */
+type Unreachable = Map<Database, DatabaseUnavailable>;
 
 type Attempt = <T>(task: Promise<T>) => Promise<T | undefined>;
 
@@ -162,6 +166,7 @@ async function advance(
   parts: CountingRoundParts,
   window: WindowRow,
   task: TaskVersion,
+  unreachable: Unreachable,
   isStopping: IsStopping,
 ): Promise<boolean> {
   const { database, log, now } = parts;
@@ -177,7 +182,7 @@ async function advance(
   const isLate = (): boolean => performance.now() > deadline;
   const isPaused = (): boolean => isStopping() || isLate() || (mayWait && parts.isIntakeBusy());
   const isClosed = isOver || window.state === "closed";
-  const outcome = await countAndFinish(parts, window, task, { isClosed, isPaused }, isStopping);
+  const outcome = await countAndFinish(parts, window, task, { isClosed, isPaused, unreachable }, isStopping);
   if (!outcome) return isLate() && !isStopping();
   parts.onFinished(outcome);
   log.info({ ...named, outcome }, "window finished");
@@ -194,17 +199,25 @@ async function countAndFinish(
   parts: RoundParts,
   window: WindowRow,
   task: TaskVersion,
-  { isClosed, isPaused }: { readonly isClosed: boolean; readonly isPaused: () => boolean },
+  now: { readonly isClosed: boolean; readonly isPaused: () => boolean; readonly unreachable: Unreachable },
   isStopping: IsStopping,
 ): Promise<WindowOutcome | undefined> {
   const protocol = protocolOf(task);
+  const countIn = async (database: Database): Promise<void> => {
+    if (now.isClosed && database !== parts.database) {
+      await addPart(database, window);
+      await closeWindow(database, window.id);
+    }
+    await protocol.count(parts, database, window, now.isPaused);
+  };
   try {
     const counting = parts.databases.of(window).map(async (database) => {
-      if (isClosed && database !== parts.database) {
-        await addPart(database, window);
-        await closeWindow(database, window.id);
-      }
-      await protocol.count(parts, database, window, isPaused);
+      const before = now.unreachable.get(database);
+      if (before) throw before;
+      await countIn(database).catch((error: unknown) => {
+        if (error instanceof DatabaseUnavailable) now.unreachable.set(database, error);
+        throw error;
+      });
     });
     await allOf(counting);
     return isStopping() ? undefined : await protocol.finish(parts, window.id, Math.floor(parts.now()));

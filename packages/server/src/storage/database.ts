@@ -1,8 +1,9 @@
 /**
  * Everything that is stored in the database, and the only folder with SQL. `docs/data-model.md` describes the tables.
  * There are two databases, a PostgreSQL server (`postgres.ts`) and an embedded one (`pglite.ts`, in a
- * `data-folder.ts`), with one dialect. The other files hold the statements, one file per table or step. This folder may
- * import `async`. Start reading here, then `windows.ts`.
+ * `data-folder.ts`), with one dialect. A service may divide its devices among several (`databases.ts`), and its
+ * processes count in shards (`shards.ts`). The other files hold the statements, one file per table or step. This folder
+ * may import `async`. Start reading here, then `windows.ts`.
  */
 
 import type { LetheError } from "@lethe/core/error";

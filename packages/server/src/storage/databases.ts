@@ -1,4 +1,5 @@
 import { inOrder } from "../async/in-order.ts";
+import { within } from "../async/within.ts";
 import { type Database, Unavailable } from "./database.ts";
 import { placeOf } from "./place.ts";
 import { findWindow, isUnreleased, type WindowIdentity, type WindowRow } from "./windows.ts";
@@ -32,26 +33,27 @@ export function oneDatabase(database: Database): Databases {
   return databasesOf([database], [""]);
 }
 
-/**
- * A window with what it has counted in all its databases. A window that has ended has that in its row. With `asFarAs` a
- * database that does not answer counts nothing; otherwise this throws.
- */
-export async function withAllParts<Row extends WindowRow>(
-  databases: Databases,
-  row: Row,
-  asFarAs: "they answer" | "all answer" = "all answer",
-): Promise<Row> {
+/** A window with what it has counted in all its databases. A window that has ended has that in its row. */
+export async function withAllParts<Row extends WindowRow>(databases: Databases, row: Row): Promise<Row> {
   if (row.others === "" || !isUnreleased(row)) return row;
-  const others = asFarAs === "all answer" ? databases.of(row).slice(1) : databases.all.slice(1);
-  const parts = await Promise.all(
-    others.map((database) =>
-      findWindow(database, row.name, row.number).catch((error: unknown) => {
-        if (asFarAs === "all answer") throw error;
-        return undefined;
-      }),
-    ),
+  const [, ...others] = databases.of(row);
+  return withParts(row, await Promise.all(others.map((other) => findWindow(other, row.name, row.number))));
+}
+
+const ANSWER_MS = 5000;
+
+/** The same; a database that this process lacks, or that does not answer within 5 s, counts nothing. */
+export async function withAnsweringParts<Row extends WindowRow>(databases: Databases, row: Row): Promise<Row> {
+  if (row.others === "" || !isUnreleased(row)) return row;
+  const [, ...others] = databases.all;
+  const finding = others.map((other) =>
+    within(ANSWER_MS, findWindow(other, row.name, row.number)).catch(() => undefined),
   );
-  return { ...row, ...sumOf([row, ...parts.flatMap((part) => part ?? [])]) };
+  return withParts(row, await Promise.all(finding));
+}
+
+function withParts<Row extends WindowRow>(row: Row, parts: readonly (WindowRow | undefined)[]): Row {
+  return { ...row, ...sumOf([row, ...parts.filter((part) => part !== undefined)]) };
 }
 
 /** What was counted in several places. */
