@@ -77,15 +77,14 @@ export async function keepPoolFilled(
   }
 }
 
-/** Fills up this process's pool of device keys that a database has for a window, and returns how many it lacked. */
+/** Makes the device keys that a database lacks for a window, in this process's pool, and returns how many it lacked. */
 export async function fillPool(
   parts: FillingParts,
   { row, task, database, place }: OpenPart,
   keysAhead: number,
 ): Promise<number> {
   const { database: first, keyFile } = parts;
-  const pool = poolOf(database);
-  const lacking = keysAhead - (await countSpareKeys(database, row.id, pool));
+  const lacking = keysAhead - (await countSpareKeys(database, row.id));
   const windowSecret = lacking > 0 ? await secretOf(first, keyFile, row) : undefined;
   if (!windowSecret) return 0;
   const protocol = protocolOf(task);
@@ -95,7 +94,8 @@ export async function fillPool(
   try {
     await allOf(
       bundles.map(async (count) => {
-        await addSpareKeys(database, row.id, pool, await protocol.issueKeys(parts, row, windowSecret, count, place));
+        const bundle = await protocol.issueKeys(parts, row, windowSecret, count, place);
+        await addSpareKeys(database, row.id, poolOf(database), bundle);
       }),
     );
   } catch (error) {

@@ -18,7 +18,7 @@ export interface Bundle {
 /** As many entries as one row holds, at most. */
 export const KEYS_PER_BUNDLE = 32;
 
-/** How many pools a window has at most: the keys that restarted tallies leave behind are bounded. */
+/** How many pools a window has at most. */
 const MOST_POOLS = 16;
 
 /** The pool that a process fills if it holds keys, and at which it begins to claim if it is an intake. */
@@ -53,12 +53,11 @@ export async function addSpareKeys(
   );
 }
 
-/** How many entries a pool of a window has, or all its pools. */
-export async function countSpareKeys(database: Queryable, windowId: number, pool?: number): Promise<number> {
+/** How many entries the pools of a window have together. */
+export async function countSpareKeys(database: Queryable, windowId: number): Promise<number> {
   const [row] = await database.query<{ spare: number }>(
-    `SELECT coalesce(sum(entries), 0)::int AS spare FROM spare_keys
-     WHERE window_id = $1 AND pool BETWEEN $2 AND $3`,
-    [windowId, pool ?? 0, pool ?? MOST_POOLS],
+    "SELECT coalesce(sum(entries), 0)::int AS spare FROM spare_keys WHERE window_id = $1",
+    [windowId],
   );
   return row?.spare ?? 0;
 }
