@@ -24,7 +24,7 @@ export async function openDatabases(options: ServiceOptions, role: Role): Promis
   }
   if (urls.length <= 1) return joinDatabases(1, () => openPostgres(databaseUrl.trim()));
   return joinDatabases(urls.length, (place) =>
-    openPostgres(urls[place] as string, undefined, `database ${place + 1} of DATABASE_URL`),
+    openPostgres(urls[place] as string, { what: `database ${place + 1} of DATABASE_URL` }),
   );
 }
 

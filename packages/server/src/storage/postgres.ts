@@ -30,15 +30,19 @@ const MOST_TRIES = 5;
 const SETTINGS = `${SESSION_SETTINGS}; SET jit = off; SET default_transaction_isolation = 'read committed';
   SET idle_in_transaction_session_timeout = '30s'; SET lock_timeout = '50s'`;
 
+/** How a PostgreSQL server is used. */
+export interface PostgresOptions {
+  readonly queryTimeoutMs?: number;
+  /** What errors call it. */
+  readonly what?: string;
+}
+
 /**
  * A PostgreSQL server, which any number of processes may share. A commit is on its disk, and on that of a synchronous
- * standby if it has one. `what` it is, errors say.
+ * standby if it has one.
  */
-export async function openPostgres(
-  url: string,
-  queryTimeoutMs: number = QUERY_TIMEOUT_MS,
-  what = "the database of DATABASE_URL",
-): Promise<Database> {
+export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Database> {
+  const { queryTimeoutMs = QUERY_TIMEOUT_MS, what = "the database of DATABASE_URL" } = options;
   requireUrl(url);
   const pool = new Pool(poolConfig(url, queryTimeoutMs));
   // A connection that breaks while nobody uses it is replaced by the next who asks.
