@@ -150,6 +150,27 @@ it("lists that cannot be right are refused: a database twice, in another order, 
   await service.restart({ databaseUrl: `${first}   ${second} ` });
 });
 
+it("a first database that was restored from a backup does not touch what the others have of windows that it forgot", async () => {
+  const [first, second] = (await newDatabases(2)) as [string, string];
+  service = await startTestService({ databaseUrl: `${first} ${second}` });
+  await createTask(service, EXACT_TASK);
+  const forgotten = await fetchTask(service, EXACT_TASK.task);
+  await report(forgotten, 6);
+  const before = await devicesIn(second);
+  expect(before).toBeGreaterThan(0);
+  await service.stop();
+  // As if it were a copy from before these windows were made, and another window had taken the number of one.
+  const database = await lookInto(first);
+  await database.query("UPDATE windows SET name = 'other', state = 'released', erased = true");
+  await service.restart();
+  const reason = await eventually(async () => {
+    const response = await fetch(`${service.url}/readyz`);
+    return response.status === 503 ? response.text() : undefined;
+  });
+  expect(reason).toMatch(/a database has another window instead of window \d+ of exact/);
+  expect(await devicesIn(second)).toBe(before);
+});
+
 it("the places of a window are divided among its databases", async () => {
   const databaseUrl = (await newDatabases(2)).join(" ");
   service = await startTestService({ databaseUrl, trustProxy: true, enrolment: { mostPerWindow: 6 } });

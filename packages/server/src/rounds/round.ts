@@ -9,8 +9,9 @@ import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import {
   addPart,
   closeWindow,
+  findWindow,
   isUnreleased,
-  readWindow,
+  requireSame,
   unfinishedWindows,
   type WindowOutcome,
   type WindowRow,
@@ -156,8 +157,9 @@ export async function eraseIfOver(parts: RoundParts, window: WindowRow, isStoppi
 async function eraseElsewhere(parts: RoundParts, other: Database, isStopping: IsStopping): Promise<void> {
   for (const part of await unfinishedWindows(other)) {
     if (isStopping()) return;
-    const isOver = !isUnreleased(await readWindow(parts.database, part.id));
-    if (isOver) await eraseWindow(parts, part, isStopping, other);
+    const decided = await findWindow(parts.database, part.name, part.number);
+    requireSame(part, decided);
+    if (decided && !isUnreleased(decided)) await eraseWindow(parts, part, isStopping, other);
   }
 }
 
@@ -204,9 +206,9 @@ async function countAndFinish(
 ): Promise<WindowOutcome | undefined> {
   const protocol = protocolOf(task);
   const countIn = async (database: Database): Promise<void> => {
-    if (now.isClosed && database !== parts.database) {
+    if (database !== parts.database) {
       await addPart(database, window);
-      await closeWindow(database, window.id);
+      if (now.isClosed) await closeWindow(database, window.id);
     }
     await protocol.count(parts, database, window, now.isPaused);
   };

@@ -74,8 +74,14 @@ export async function addPart(
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
     [id, taskId, name, number, commitment, others],
   );
-  const part = await findWindow(database, name, number);
-  if (part?.id === id && Buffer.compare(part.commitment, commitment) === 0) return;
+  requireSame({ id, name, number, commitment }, await findWindow(database, name, number));
+}
+
+type Named = Pick<WindowRow, "id" | "name" | "number" | "commitment">;
+
+/** Throws unless a window in one database is the same in another. */
+export function requireSame({ id, name, number, commitment }: Named, other: Named | undefined): void {
+  if (other?.id === id && Buffer.compare(other.commitment, commitment) === 0) return;
   throw new LetheError(
     "bad-database",
     `a database has another window instead of window ${number} of ${name}: was one restored from a backup?`,
