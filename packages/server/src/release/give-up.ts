@@ -17,8 +17,8 @@ import { findSecret, secretOf } from "../tally/window-keys.ts";
 import { outcomeOf } from "./release.ts";
 
 /**
- * Ends a window whose reports can never be opened, and publishes that it is lost. What the other databases of the
- * service have received for it is in the published counts, as far as they answer.
+ * Ends a window whose reports can never be opened, and publishes that it is lost. The published counts have those of the
+ * service's other databases, as far as they answer.
  */
 export async function giveUpWindow(
   database: Database,
