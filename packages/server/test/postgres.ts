@@ -25,6 +25,8 @@ export interface PostgresServer {
   addSynchronousStandby(): Promise<PostgresServer>;
   /** Makes a standby accept writes; its commits wait for no other standby. */
   promote(): Promise<void>;
+  /** What it has logged since it was made. */
+  log(): string;
   /** Stops the server and deletes its folder. */
   remove(): Promise<void>;
 }
@@ -199,6 +201,7 @@ function serverOn(cluster: Cluster): PostgresServer {
         return row?.standby === false || undefined;
       });
     },
+    log: () => readFileSync(logFileOf(cluster), "utf8"),
     remove: async () => {
       guard.stdin.end();
       await guardEnded;
@@ -212,12 +215,16 @@ interface Postmaster {
   end(how: "fast" | "kill"): Promise<void>;
 }
 
+function logFileOf({ folder }: Pick<Cluster, "folder">): string {
+  return join(folder, "log");
+}
+
 async function startPostmaster({ folder, programs, data, port, password, settings }: Cluster): Promise<Postmaster> {
   const flags = Object.entries({ ...SETTINGS, ...settings, port: String(port) }).map(([name, value]) => [
     "-c",
     `${name}=${value}`,
   ]);
-  const logFile = join(folder, "log");
+  const logFile = logFileOf({ folder });
   const log = openSync(logFile, "a");
   const child = spawn(join(programs, "postgres"), ["-D", data, ...flags.flat()], {
     ...user,

@@ -40,7 +40,7 @@ export function createUpload(database: Database): {
   readonly isBusy: () => boolean;
 } {
   const { submit, isBusy } = createGroupCommit<WindowArrival, Decided<Receipt>>(
-    (arrivals) => storeAll(database, arrivals),
+    (arrivals) => database.shards.borrow((shard) => storeAll(database, shard, arrivals)),
     ({ body }) => body.length,
   );
   return {
@@ -56,19 +56,23 @@ export function createUpload(database: Database): {
 }
 
 /**
- * As a rule every report is its device's first and comes with the right token: then one statement is enough. The
- * others are checked one by one.
+ * As a rule the window has this shard, and every report is its device's first and comes with the right token: then one
+ * statement is enough. The others are checked one by one.
  */
-async function storeAll(database: Database, arrivals: readonly WindowArrival[]): Promise<Decided<Receipt>[]> {
+async function storeAll(
+  database: Database,
+  shard: number,
+  arrivals: readonly WindowArrival[],
+): Promise<Decided<Receipt>[]> {
   database.guard?.requireRoom(arrivals.reduce((sum, { body }) => sum + body.length, 0));
   const stored = new Set<Arrival>();
   for (const windowId of new Set(arrivals.map(({ windowId }) => windowId))) {
     const firsts = firstOfEach(arrivals.filter((arrival) => arrival.windowId === windowId));
-    const devices = new Set((await addReports(database, windowId, firsts)).map(nameOf));
+    const devices = new Set((await addReports(database, windowId, shard, firsts)).map(nameOf));
     for (const arrival of firsts) if (devices.has(arrival.name)) stored.add(arrival);
   }
   const others = arrivals.filter((arrival) => !stored.has(arrival));
-  const decided = others.length > 0 ? await decidePerWindow(database, others, storeInWindow) : [];
+  const decided = others.length > 0 ? await decidePerWindow(database, shard, others, storeInWindow) : [];
   const receipts = new Map(others.map((arrival, i) => [arrival, decided[i] as Decided<Receipt>]));
   return arrivals.map((arrival) => receipts.get(arrival) ?? "stored");
 }
@@ -87,6 +91,7 @@ function firstOfEach<A extends NamedArrival>(arrivals: readonly A[]): A[] {
 async function storeInWindow(
   transaction: Queryable,
   windowId: number,
+  shard: number,
   arrivals: readonly NamedArrival[],
 ): Promise<Decided<Receipt>[]> {
   const receipts = new Map<Arrival, Decided<Receipt>>();
@@ -94,7 +99,7 @@ async function storeInWindow(
   let waiting = arrivals;
   while (waiting.length > 0) {
     const round = firstOfEach(waiting);
-    const stored = new Set((await addReports(transaction, windowId, round)).map(nameOf));
+    const stored = new Set((await addReports(transaction, windowId, shard, round)).map(nameOf));
     const refused = round.filter(({ name }) => !stored.has(name));
     const found = await findSenders(
       transaction,

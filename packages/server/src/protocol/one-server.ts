@@ -20,9 +20,10 @@ export function oneServer(task: OneServerTask): ServerProtocol {
       if (!isRight) decodeReport(task.layout, task.hash, body);
     },
     keysOf: ({ publicKeys, signature }) => [{ role: "tally", publicKeys, signature }],
-    issueKeys: ({ threads, keyFile }, window, windowSecret, count) =>
-      threads.run("issue", windowKeysOf(task, window, windowSecret), count, keyFile.signingKey),
-    count: (parts, window, isPaused) => countBatches(parts, task, window, sumsIn(parts.threads), isPaused),
+    issueKeys: ({ threads, keyFile }, window, windowSecret, count, place) =>
+      threads.run("issue", windowKeysOf(task, window, windowSecret), count, keyFile.signingKey, place),
+    count: (parts, database, window, isPaused) =>
+      countBatches(parts, database, task, window, sumsIn(parts.threads), isPaused),
     finish: (parts, windowId, at) => publishRelease(parts, task, windowId, at),
     isLost: async () => false,
   };

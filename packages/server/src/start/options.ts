@@ -23,7 +23,10 @@ export interface ServiceOptions {
   readonly role?: Role;
   /** The folder of the embedded database; give this or `databaseUrl`. */
   readonly data?: string;
-  /** A PostgreSQL server, which any number of processes may share. */
+  /**
+   * A PostgreSQL database, which any number of processes may share. Several are separated by spaces: the first has the
+   * tasks, and devices are divided among all.
+   */
   readonly databaseUrl?: string;
   /**
    * The file with all secrets. It is outside of the data folder, so that backups of the folder hold no secret. An

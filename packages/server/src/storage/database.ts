@@ -1,11 +1,13 @@
 /**
  * Everything that is stored in the database, and the only folder with SQL. `docs/data-model.md` describes the tables.
  * There are two databases, a PostgreSQL server (`postgres.ts`) and an embedded one (`pglite.ts`, in a
- * `data-folder.ts`), with one dialect. The other files hold the statements, one file per table or step. This folder may
- * import `async`. Start reading here, then `windows.ts`.
+ * `data-folder.ts`), with one dialect. A service may divide its devices among several (`databases.ts`), and its
+ * processes count in shards (`shards.ts`). The other files hold the statements, one file per table or step. This folder
+ * may import `async`. Start reading here, then `windows.ts`.
  */
 
 import type { LetheError } from "@lethe/core/error";
+import type { Shards } from "./shards.ts";
 
 /** Bytes go as they are: neither driver turns them into text. */
 export type SqlValue = string | number | boolean | Uint8Array | null;
@@ -22,6 +24,8 @@ export interface Database extends Queryable {
   /** Everything committed is on disk when this resolves. */
   persist(): Promise<void>;
   close(): Promise<void>;
+  /** Where this process counts, so that no other waits for it. */
+  readonly shards: Shards;
   /** Only an embedded database has one: on a server, disk and process are others' to watch. */
   readonly guard?: StorageGuard;
 }

@@ -12,6 +12,7 @@ import {
   type SqlValue,
 } from "./database.ts";
 import type { Answer, Question } from "./pglite-thread.ts";
+import { ONE_SHARD } from "./shards.ts";
 import { type Patience, watchThread } from "./thread-watch.ts";
 
 /** PGlite, and whether its thread still lives. */
@@ -79,6 +80,7 @@ export async function openPglite(folder: string, patience: Patience = PATIENCE):
       inTurn(async () => {
         await ask("close");
       }),
+    shards: ONE_SHARD,
     broken,
     hurry,
   };

@@ -9,6 +9,7 @@ import {
   type SqlValue,
 } from "./database.ts";
 import { migrate } from "./migrations.ts";
+import { createShards } from "./shards.ts";
 import { BYTEA, readText } from "./values.ts";
 
 const MOST_CONNECTIONS = 10;
@@ -29,11 +30,19 @@ const MOST_TRIES = 5;
 const SETTINGS = `${SESSION_SETTINGS}; SET jit = off; SET default_transaction_isolation = 'read committed';
   SET idle_in_transaction_session_timeout = '30s'; SET lock_timeout = '50s'`;
 
+/** How a PostgreSQL server is used. */
+export interface PostgresOptions {
+  readonly queryTimeoutMs?: number;
+  /** What errors call it. */
+  readonly what?: string;
+}
+
 /**
  * A PostgreSQL server, which any number of processes may share. A commit is on its disk, and on that of a synchronous
  * standby if it has one.
  */
-export async function openPostgres(url: string, queryTimeoutMs: number = QUERY_TIMEOUT_MS): Promise<Database> {
+export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Database> {
+  const { queryTimeoutMs = QUERY_TIMEOUT_MS, what = "the database of DATABASE_URL" } = options;
   requireUrl(url);
   const pool = new Pool(poolConfig(url, queryTimeoutMs));
   // A connection that breaks while nobody uses it is replaced by the next who asks.
@@ -49,7 +58,7 @@ export async function openPostgres(url: string, queryTimeoutMs: number = QUERY_T
     const reason = error instanceof Error ? error.message : String(error);
     throw new LetheError(
       "bad-database",
-      `the database of DATABASE_URL cannot be used: ${reason}; is it running, and may this user create tables in it?`,
+      `${what} cannot be used: ${reason}; is it running, and may this user create tables in it?`,
     );
   }
 }
@@ -91,6 +100,7 @@ function databaseOf(pool: Pool): Database {
     transaction: (use) => retried(() => withConnection(pool, (connection) => runTransaction(connection, use))),
     persist: () => retried(() => withConnection(pool, waitForStandby)),
     close: () => pool.end(),
+    shards: createShards(),
   };
 }
 
