@@ -15,7 +15,14 @@ const READY_MILLISECONDS = 5000;
 /** Opens the PostgreSQL server or the embedded database of the options. */
 export function openDatabase(options: ServiceOptions, role: Role): Promise<Database> {
   const { data, databaseUrl, keyFile, newDatabase, leastFreeBytes, databaseSeconds, log, onCreating } = options;
-  if (databaseUrl !== undefined) return openPostgres(databaseUrl);
+  const { requireStandby = false } = options;
+  if (databaseUrl !== undefined) return openPostgres(databaseUrl, { requireStandby });
+  if (requireStandby) {
+    throw new LetheError(
+      "bad-database",
+      "--require-standby needs a PostgreSQL database, which can have a standby: set DATABASE_URL",
+    );
+  }
   if (role === "intake" || role === "tally") {
     throw new LetheError(
       "bad-role",

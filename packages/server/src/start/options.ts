@@ -22,8 +22,10 @@ export interface ServiceOptions {
   readonly role?: Role;
   /** The folder of the embedded database; give this or `databaseUrl`. */
   readonly data?: string;
-  /** A PostgreSQL server, which any number of processes may share. */
+  /** A PostgreSQL server, which any number of processes may share. Commas separate several hosts of the database. */
   readonly databaseUrl?: string;
+  /** Refuse a database that confirms a commit before a synchronous standby has it on its disk. */
+  readonly requireStandby?: boolean;
   /**
    * The file with all secrets. It is outside of the data folder, so that backups of the folder hold no secret. An
    * intake has none.

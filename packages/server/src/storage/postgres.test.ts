@@ -154,7 +154,7 @@ it("transactions that wait for each other are both done in the end, each once", 
 
 it("a server that falls silent is given up, and asked again over a new connection", async () => {
   // Long enough for a busy server to answer what comes after it.
-  const database = await openPostgres(url, 3000);
+  const database = await openPostgres(url, { queryTimeoutMs: 3000 });
   opened.push(database);
   await expect(database.query("SELECT 1 FROM pg_sleep($1)", [100])).rejects.toThrow(DatabaseUnavailable);
   expect(await database.query("SELECT $1::int AS n", [1])).toEqual([{ n: 1 }]);
