@@ -1,19 +1,24 @@
 // Kills a node of the cluster (kill -9, all of its processes), as if its machine had lost power. `start.mjs` restarts it.
-// Usage: node kill.mjs primary|standby|etcd|any|pg1…pg3|etcd1…etcd3 [--folder …] [--ports …]
+// Usage: node kill.mjs primary|standby|etcd|any|pg1…pg3|etcd1…etcd3 [--folder …] [--ports …] [--down SECONDS]
 import { execFileSync } from "node:child_process";
 import { randomInt } from "node:crypto";
-import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { dataOf, FOLDER, membersOf, nodesIn, pidFileOf } from "./nodes.mjs";
+import { dataOf, downFileOf, FOLDER, membersOf, nodesIn, PORTS, pidFileOf } from "./nodes.mjs";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { folder: { type: "string", default: FOLDER }, ports: { type: "string", default: "17000" } },
+  options: {
+    folder: { type: "string", default: FOLDER },
+    ports: { type: "string", default: PORTS },
+    down: { type: "string" },
+  },
 });
 const [wanted = "any"] = positionals;
 const nodes = nodesIn(resolve(values.folder), Number(values.ports));
 const node = await choose();
+if (values.down !== undefined) writeFileSync(downFileOf(node), String(secondsOf(values.down)));
 const processes = processesOf(node);
 for (const pid of processes) kill(pid);
 console.log(`killed ${node.name} (${processes.length} processes)`);
@@ -70,6 +75,12 @@ function kill(pid) {
   } catch (error) {
     if (error.code !== "ESRCH") throw error;
   }
+}
+
+function secondsOf(text) {
+  const seconds = Number(text);
+  if (Number.isInteger(seconds) && seconds >= 0) return seconds;
+  return end(`--down must be a number of seconds, got ${text}`);
 }
 
 function namesOf(some) {

@@ -10,6 +10,9 @@ export const PACKAGES = "postgresql-15 patroni etcd-server";
 /** Where the cluster is unless `--folder` says otherwise. */
 export const FOLDER = "lethe-cluster";
 
+/** The port after which those of the nodes begin, unless `--ports` says otherwise. */
+export const PORTS = "17000";
+
 const HOST = "127.0.0.1";
 const OF_EACH_KIND = [1, 2, 3];
 
@@ -42,6 +45,9 @@ export function portsOf({ etcds, postgres }) {
 
 /** Where a node's process id is. */
 export const pidFileOf = (node) => join(node.folder, "pid");
+
+/** Where `kill.mjs` says after how many seconds the node that it kills is to start again. */
+export const downFileOf = (node) => join(node.folder, "down");
 
 /** Where PostgreSQL's data are. */
 export const dataOf = (node) => join(node.folder, "data");
@@ -135,9 +141,10 @@ function patroniFile(node, { etcds }, programs, passwords, owner) {
         replication: { username: "replicator", password: passwords.replicator },
         rewind: { username: "rewind", password: passwords.rewind },
       },
-      // Copied at once, not when the next checkpoint is due.
+      // A copy begins at once, not when the next checkpoint is due. Without a slot, it does not count as a standby: while
+      // there is none, Patroni sets synchronous_standby_names to *, and that is any receiver that says what it has.
       create_replica_methods: ["basebackup"],
-      basebackup: [{ checkpoint: "fast" }],
+      basebackup: [{ checkpoint: "fast" }, "no-slot"],
       pg_hba: [`host all all ${HOST}/32 scram-sha-256`, `host replication replicator ${HOST}/32 scram-sha-256`],
       parameters: {
         unix_socket_directories: "",
@@ -168,13 +175,33 @@ function writeOwned(path, text, owner) {
 /** What Patroni says about its cluster, from the first node that answers: `{ name, role, state }` of every member. */
 export async function membersOf({ postgres }) {
   for (const { rest } of postgres) {
-    try {
-      const response = await fetch(`http://${HOST}:${rest}/cluster`, { signal: AbortSignal.timeout(2000) });
-      const { members } = await response.json();
-      if (members) return members;
-    } catch {
-      // This node is down: the next one knows.
-    }
+    const answer = await ask(`http://${HOST}:${rest}/cluster`);
+    if (answer?.members) return answer.members;
   }
   return [];
+}
+
+/** Every node with its role and state, and whether it is as it should be. */
+export async function statusOf(nodes) {
+  const members = await membersOf(nodes);
+  const etcds = nodes.etcds.map(async ({ name, client }) => {
+    const isWell = (await ask(`http://${HOST}:${client}/health`))?.health === "true";
+    return { name, role: "member", state: isWell ? "healthy" : "down", isWell };
+  });
+  const postgres = nodes.postgres.map(async ({ name, rest }) => {
+    const { role = "unknown", state = "down" } = members.find((member) => member.name === name) ?? {};
+    const answers = (await ask(`http://${HOST}:${rest}/patroni`)) !== undefined;
+    return { name, role, state: answers ? state : "down", isWell: answers && state === "running" };
+  });
+  return Promise.all([...etcds, ...postgres]);
+}
+
+/** Undefined if nobody answers. */
+async function ask(url) {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(2000) });
+    return await response.json();
+  } catch {
+    return undefined;
+  }
 }

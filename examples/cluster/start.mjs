@@ -11,12 +11,14 @@ import {
   commandOf,
   databaseUrl,
   dataOf,
+  downFileOf,
   FOLDER,
   findPrograms,
   makeOwned,
   membersOf,
   nodesIn,
   PACKAGES,
+  PORTS,
   passwordsIn,
   pidFileOf,
   portsOf,
@@ -28,7 +30,7 @@ const STOP_SECONDS = 30;
 const { values } = parseArgs({
   options: {
     folder: { type: "string", default: FOLDER },
-    ports: { type: "string", default: "17000" },
+    ports: { type: "string", default: PORTS },
     "restart-after": { type: "string", default: "5" },
   },
 });
@@ -107,12 +109,20 @@ function start(node) {
     running.delete(node);
     rmSync(pidFileOf(node), { force: true });
     if (isStopping) return;
-    console.log(`${node.name} ended; it starts again in ${restartSeconds} s`);
-    waiting.set(
-      node,
-      setTimeout(() => start(node), 1000 * restartSeconds),
-    );
+    const seconds = secondsDown(node);
+    console.log(`${node.name} ended; it starts again in ${seconds} s`);
+    const timer = setTimeout(() => start(node), 1000 * seconds);
+    waiting.set(node, timer);
   });
+}
+
+/** What `kill.mjs --down` said, once. */
+function secondsDown(node) {
+  const file = downFileOf(node);
+  if (!existsSync(file)) return restartSeconds;
+  const seconds = Number(readFileSync(file, "utf8"));
+  rmSync(file);
+  return seconds;
 }
 
 /** A primary, and a standby for which its commits wait. */
@@ -148,21 +158,24 @@ node examples/cluster/kill.mjs primary --folder ${folder} --ports ${firstPort}
 Ctrl-C stops the cluster.`);
 }
 
-/** First PostgreSQL, which tells etcd that it stops, then etcd. */
+/**
+ * First PostgreSQL, which tells etcd that it stops, then etcd. That needs no farewell: a member that is asked to end
+ * looks for another to lead, for 10 s, among members that end as well.
+ */
 async function stop() {
   if (isStopping) return;
   isStopping = true;
   for (const timer of waiting.values()) clearTimeout(timer);
-  await stopAll(nodes.postgres);
-  await stopAll(nodes.etcds);
+  await stopAll(nodes.postgres, "SIGTERM");
+  await stopAll(nodes.etcds, "SIGKILL");
   for (const node of nodes.postgres) removeSharedMemory(node);
   process.exit();
 }
 
-async function stopAll(some) {
+async function stopAll(some, signal) {
   const children = some.flatMap((node) => running.get(node) ?? []);
   const ended = Promise.all(children.map((child) => once(child, "exit")));
-  for (const child of children) child.kill("SIGTERM");
+  for (const child of children) child.kill(signal);
   await Promise.race([ended, sleep(1000 * STOP_SECONDS)]);
   for (const child of children) child.kill("SIGKILL");
 }
