@@ -124,7 +124,7 @@ function patroniFile(node, { etcds }, programs, passwords, owner) {
         synchronous_mode_strict: true,
         postgresql: {
           use_pg_rewind: true,
-          // A former primary that cannot rejoin is copied anew, without anybody's help.
+          // A former primary that cannot rejoin is copied again, without anybody's help.
           remove_data_directory_on_rewind_failure: true,
           remove_data_directory_on_diverged_timelines: true,
           parameters: { synchronous_commit: "on", max_connections: 200, wal_keep_size: "256MB" },

@@ -1,5 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { isPatroniInstalled } from "../test/patroni.ts";
+import { isPatroniInstalled, scriptOf } from "../test/patroni.ts";
 import { describeKills, surviveNodeKills } from "../test/patroni-kills.ts";
 
 it.skipIf(!isPatroniInstalled)(
@@ -10,3 +11,12 @@ it.skipIf(!isPatroniInstalled)(
     expect(result.reports).toBeGreaterThan(20);
   },
 );
+
+it("the example says in one line which programs are missing, and how to install them", () => {
+  const env = { PATH: "/nowhere" };
+  const { status, stderr } = spawnSync(process.execPath, [scriptOf("start")], { env, encoding: "utf8" });
+  expect({ status, stderr }).toEqual({
+    status: 2,
+    stderr: expect.stringMatching(/^missing: etcd, patroni, setpriv.*; .*apt-get install postgresql-15 .*\n$/),
+  });
+});

@@ -10,12 +10,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { eventually } from "./eventually.ts";
+import { isFree } from "./postgres.ts";
 
 /** Whether Debian's packages for `examples/cluster` are here. */
 export const isPatroniInstalled: boolean = ["/usr/bin/patroni", "/usr/bin/etcd", "/usr/lib/postgresql"].every((path) =>
   existsSync(path),
 );
 
+/** The nodes use some of as many ports. */
+const PORTS = 40;
 /** Asking costs as much as starting Node. */
 const STATUS_MS = 300;
 
@@ -35,7 +38,7 @@ export interface PatroniCluster {
 export async function startPatroni(): Promise<PatroniCluster> {
   const outer = await mkdtemp(join(tmpdir(), "lethe-patroni-"));
   await chmod(outer, 0o755);
-  const where = ["--folder", join(outer, "cluster"), "--ports", String(randomInt(10, 31) * 1000 + randomInt(10) * 50)];
+  const where = ["--folder", join(outer, "cluster"), "--ports", String(await freePorts())];
   const child = spawn("setpriv", ["--pdeathsig=TERM", process.execPath, scriptOf("start"), ...where], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -43,6 +46,8 @@ export async function startPatroni(): Promise<PatroniCluster> {
   const remove = async (): Promise<void> => {
     child.kill("SIGINT");
     await ended;
+    const { stdout } = await promisify(execFile)("ps", ["-e", "-o", "args="]);
+    if (stdout.includes(outer)) throw new Error(`the cluster left processes behind:\n${stdout}`);
     await rm(outer, { recursive: true, force: true });
   };
   try {
@@ -67,7 +72,17 @@ export async function startPatroni(): Promise<PatroniCluster> {
   }
 }
 
-const scriptOf = (name: string): string =>
+/** A port that is followed by enough free ones, all of them below those that the system gives to clients. */
+async function freePorts(): Promise<number> {
+  for (;;) {
+    const first = randomInt(10_000, 32_768 - PORTS);
+    const areFree = await Promise.all(Array.from({ length: PORTS }, (_, i) => isFree(first + i)));
+    if (!areFree.includes(false)) return first;
+  }
+}
+
+/** A script of the example. */
+export const scriptOf = (name: string): string =>
   fileURLToPath(new URL(`../../../examples/cluster/${name}.mjs`, import.meta.url));
 
 function run(name: string, ...args: string[]): Promise<{ stdout: string }> {

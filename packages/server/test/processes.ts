@@ -37,7 +37,8 @@ export function processesOnPostgres(): () => Promise<Processes> {
   return async () => processesOn(await server.createDatabase());
 }
 
-function processesOn(databaseUrl: string): Processes {
+/** Processes on this database, which end with the test. */
+export function processesOn(databaseUrl: string): Processes {
   const keyFile = join(temporaryFolder(), "keys");
   return {
     keyFile,
