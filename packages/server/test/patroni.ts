@@ -26,7 +26,7 @@ const STATUS_MS = 300;
 export interface PatroniCluster {
   /** Of an empty database, with all hosts. */
   readonly url: string;
-  /** Kills a node with `kill.mjs` and lets it start again after so many seconds; its name. */
+  /** Kills a node with `kill.mjs` and lets it start again after `downSeconds`; its name. */
   kill(what: "primary" | "standby" | "etcd", downSeconds: number): Promise<string>;
   /** Resolves when `status.mjs` finds every node well. */
   untilWell(): Promise<void>;
