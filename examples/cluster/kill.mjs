@@ -1,9 +1,11 @@
 // Kills a node of the cluster (kill -9, all of its processes), as if its machine had lost power. `start.mjs` restarts it.
-// Usage: node kill.mjs primary|standby|etcd|any|pg1…pg3|etcd1…etcd3 [--folder …] [--ports …] [--down SECONDS]
+// With --freeze it stops the node for a time instead (kill -STOP), as if its machine had hung.
+// Usage: node kill.mjs primary|standby|etcd|any|pg1…pg3|etcd1…etcd3 [--folder …] [--ports …] [--down SECONDS | --freeze SECONDS]
 import { execFileSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { existsSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { dataOf, downFileOf, FOLDER, membersOf, nodesIn, PORTS, pidFileOf } from "./nodes.mjs";
 
@@ -13,15 +15,29 @@ const { values, positionals } = parseArgs({
     folder: { type: "string", default: FOLDER },
     ports: { type: "string", default: PORTS },
     down: { type: "string" },
+    freeze: { type: "string" },
   },
 });
 const [wanted = "any"] = positionals;
 const nodes = nodesIn(resolve(values.folder), Number(values.ports));
 const node = await choose();
-if (values.down !== undefined) writeFileSync(downFileOf(node), String(secondsOf(values.down)));
 const processes = processesOf(node);
-for (const pid of processes) kill(pid);
-console.log(`killed ${node.name} (${processes.length} processes)`);
+if (values.freeze !== undefined) await freeze(secondsOf("freeze"));
+else kill();
+
+function kill() {
+  if (values.down !== undefined) writeFileSync(downFileOf(node), String(secondsOf("down")));
+  signalAll("SIGKILL");
+  console.log(`killed ${node.name} (${processes.length} processes)`);
+}
+
+async function freeze(seconds) {
+  process.once("SIGINT", () => process.exit());
+  process.once("exit", () => signalAll("SIGCONT"));
+  signalAll("SIGSTOP");
+  console.log(`froze ${node.name} (${processes.length} processes) for ${seconds} s`);
+  await sleep(1000 * seconds);
+}
 
 async function choose() {
   const candidates = await candidatesOf();
@@ -68,19 +84,21 @@ function postmasterOf(chosen) {
   }
 }
 
-/** It may have ended by itself meanwhile. */
-function kill(pid) {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch (error) {
-    if (error.code !== "ESRCH") throw error;
+/** One of them may have ended by itself meanwhile. */
+function signalAll(signal) {
+  for (const pid of processes) {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if (error.code !== "ESRCH") throw error;
+    }
   }
 }
 
-function secondsOf(text) {
-  const seconds = Number(text);
+function secondsOf(option) {
+  const seconds = Number(values[option]);
   if (Number.isInteger(seconds) && seconds >= 0) return seconds;
-  return end(`--down must be a number of seconds, got ${text}`);
+  return end(`--${option} must be a number of seconds, got ${values[option]}`);
 }
 
 function namesOf(some) {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Randomness, seededRandomnessForTests, uniformBelow } from "@lethe/core/randomness";
 import { expect } from "vitest";
 import { openPostgres } from "../dist/storage/postgres.js";
@@ -21,8 +22,8 @@ import { type PatroniCluster, startPatroni } from "./patroni.ts";
 import { runningWindow, YEAR_TASK } from "./recount.ts";
 import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
 
-/** Every kind comes before any comes again. */
-const KINDS = ["primary", "intake", "tally", "etcd", "standby"] as const;
+/** What is killed. Every kind comes before any comes again. */
+const KINDS = ["primary", "intake", "tally", "etcd", "standby", "standby, then primary", "frozen primary"] as const;
 type Kind = (typeof KINDS)[number];
 
 const OF_EACH_ROLE = 2;
@@ -30,6 +31,8 @@ const OF_EACH_ROLE = 2;
 const PAUSE_MS = 250;
 /** Shorter than Patroni's `ttl` of 15 s, so that a primary comes back as such; and longer, so that another takes over. */
 const [SHORT_SECONDS, LONG_SECONDS] = [3, 20];
+const FROZEN_SECONDS = 30;
+const LONGEST_BETWEEN_MS = 4000;
 
 /** A kill, and what clients noticed of it. */
 interface Kill {
@@ -52,8 +55,8 @@ export interface NodeKillsResult {
 }
 
 /**
- * Devices enrol and report while nodes of the database, of etcd and of the service are killed, one after another, and
- * nobody repairs anything. Then windows are released while all tallies and the primary are killed. Every report that was
+ * Devices enrol and report while nodes of the database, of etcd and of the service are killed, or hang, one after another,
+ * and nobody repairs anything. Then windows are released while all tallies and the primary are killed. Every report that was
  * acknowledged is stored once and counted once, and the releases are made from them.
  */
 export async function surviveNodeKills(kills: number, releases: number, seed: string): Promise<NodeKillsResult> {
@@ -90,18 +93,24 @@ async function killWhileDevicesReport(
   random: Randomness,
 ): Promise<Kill[]> {
   const killed: Kill[] = [];
-  for (let i = 0; i < kills; i++) {
+  for (let i = 0; nodesKilled(killed) < kills; i++) {
     const kind = KINDS[i] ?? (KINDS[uniformBelow(random, KINDS.length)] as Kind);
     // The first one is a primary, and another takes over. Later ones of the first round do not take long.
-    const isLong = i < KINDS.length ? i === 0 : uniformBelow(random, 2) === 0;
+    const isLong = KINDS[i] === undefined ? uniformBelow(random, 2) === 0 : kind === "primary";
     const kill =
       kind === "intake" || kind === "tally"
         ? await killProcess(cluster, kind, random)
-        : await killNode(patroni, kind, isLong ? LONG_SECONDS : SHORT_SECONDS);
+        : await killNode(patroni, kind, isLong ? LONG_SECONDS : SHORT_SECONDS, random);
     await requireService(cluster, load);
     killed.push({ ...kill, outageSeconds: load.longestSilence() / 1000 });
   }
   return killed;
+}
+
+/** How many nodes and processes were killed; one that was frozen was not. */
+export function nodesKilled(kills: readonly Kill[]): number {
+  const of = (kind: Kind): number => kills.filter((kill) => kill.kind === kind).length;
+  return kills.length + of("standby, then primary") - of("frozen primary");
 }
 
 type Killed = Omit<Kill, "outageSeconds">;
@@ -115,14 +124,22 @@ async function killProcess(cluster: Cluster, kind: Member["role"], random: Rando
   return { kind, node: `${kind}${place + 1}`, downSeconds: 0 };
 }
 
-/** One node at a time is down: more than one of three may be too many. */
+/** Everything is well before: of three nodes, two that are down may be too many for long. */
 async function killNode(
   patroni: PatroniCluster,
-  kind: "primary" | "standby" | "etcd",
+  kind: Exclude<Kind, Member["role"]>,
   downSeconds: number,
+  random: Randomness,
 ): Promise<Killed> {
   await patroni.untilWell();
-  return { kind, node: await patroni.kill(kind, downSeconds), downSeconds };
+  if (kind === "frozen primary") {
+    return { kind, node: await patroni.freezePrimary(FROZEN_SECONDS), downSeconds: FROZEN_SECONDS };
+  }
+  if (kind !== "standby, then primary") return { kind, node: await patroni.kill(kind, downSeconds), downSeconds };
+  const standby = await patroni.kill("standby", downSeconds);
+  // While Patroni chooses another synchronous standby.
+  await sleep(uniformBelow(random, LONGEST_BETWEEN_MS));
+  return { kind, node: `${standby}, ${await patroni.kill("primary", downSeconds)}`, downSeconds };
 }
 
 /** First the window that all the devices reported for, then small ones. */

@@ -28,6 +28,8 @@ export interface PatroniCluster {
   readonly url: string;
   /** Kills a node with `kill.mjs` and lets it start again after `downSeconds`; its name. */
   kill(what: "primary" | "standby" | "etcd", downSeconds: number): Promise<string>;
+  /** Lets the primary hang for `seconds`, and resolves when it goes on; its name. */
+  freezePrimary(seconds: number): Promise<string>;
   /** Resolves when `status.mjs` finds every node well. */
   untilWell(): Promise<void>;
   /** Asks it to stop, as Ctrl-C does, and deletes its folder. */
@@ -56,8 +58,10 @@ export async function startPatroni(): Promise<PatroniCluster> {
       url,
       kill: async (what, downSeconds) => {
         const { stdout } = await run("kill", what, "--down", String(downSeconds), ...where);
-        return /^killed (\w+)/.exec(stdout)?.[1] ?? "";
+        return nodeIn(stdout);
       },
+      freezePrimary: async (seconds) =>
+        nodeIn((await run("kill", "primary", "--freeze", String(seconds), ...where)).stdout),
       untilWell: async () => {
         await eventually(async () => {
           await sleep(STATUS_MS);
@@ -80,6 +84,9 @@ async function freePorts(): Promise<number> {
     if (!areFree.includes(false)) return first;
   }
 }
+
+/** The node that `kill.mjs` has killed, or frozen. */
+const nodeIn = (stdout: string): string => /^\w+ (\w+)/.exec(stdout)?.[1] ?? "";
 
 /** A script of the example. */
 export const scriptOf = (name: string): string =>
