@@ -52,9 +52,11 @@ it("a report that only the primary has is not acknowledged, not even as one that
   const [sent] = await makeReports(service, await fetchTask(service, MONTHS_TASK.task), 1);
   if (!sent) throw new TypeError("there is no report");
   const send = async (): Promise<number> => (await upload(service, sent.device, sent.report)).status;
+  // Only intake takes this lock.
+  const stores = "relation = 'reports'::regclass AND mode = 'RowExclusiveLock'";
   const untilItWaits = (): Promise<string> =>
     eventually(async () => {
-      const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%INTO reports%'";
+      const waiting = `SELECT 1 FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE wait_event = 'SyncRep' AND ${stores}`;
       return (await query(url, waiting).catch(() => []))[0] && "waits";
     });
 
