@@ -71,9 +71,10 @@ export function startDeviceLoad(
     async (intake: ServiceProcess): Promise<number | undefined> => {
       const response = await upload(intake, next.device, next.report).catch(unlessGone);
       if (!response) counts.unanswered++;
-      if (response?.status !== 503) return response?.status;
+      if (!response || response.status === 200 || response.status === 201) return response?.status;
+      const answer = await response.text().catch(unlessGone);
+      if (response.status !== 503) throw new Error(`${intake.url} refuses ${nameOf(next)}: ${answer}`);
       counts.unavailable++;
-      await response.text().catch(unlessGone);
       return undefined;
     };
 
@@ -120,6 +121,11 @@ export function startDeviceLoad(
       await done;
     },
   };
+}
+
+/** For messages: the device, and whether its report was acknowledged before. */
+function nameOf({ device, acknowledged }: Sent): string {
+  return `the ${acknowledged ? "acknowledged " : ""}report of ${Buffer.from(device.id).toString("hex")}`;
 }
 
 function whenAborted(signal: AbortSignal): Promise<undefined> {
