@@ -21,6 +21,8 @@ const KEEP_ALIVE_MS = 10_000;
  * A server that does not answer, for example without power, is given up; its last statement may have happened or not.
  */
 const QUERY_TIMEOUT_MS = 60_000;
+/** A statement that takes longer may be at a server that hangs, while another has taken over. */
+const PATIENCE_MS = 10_000;
 /** A connection that is used is checked again after this time. */
 const CHECK_MS = 1000;
 const OLDEST_VERSION = 14;
@@ -131,6 +133,7 @@ async function withConnection<T>(
     isBroken = true;
   };
   client.on("error", onError);
+  const impatience = setInterval(() => void primary.lookElsewhere(), PATIENCE_MS);
   try {
     await checkNowAndThen(client, check);
     const result = await use(queryableOf(client));
@@ -140,6 +143,7 @@ async function withConnection<T>(
     isBroken ||= error instanceof DatabaseUnavailable;
     throw error;
   } finally {
+    clearInterval(impatience);
     client.off("error", onError);
     client.release(isBroken);
   }

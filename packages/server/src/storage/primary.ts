@@ -7,6 +7,8 @@ import type { Host } from "./database-url.ts";
 export interface Primary {
   /** A connection; the caller releases it. Throws `DatabaseUnavailable` if no server can be used now. */
   connect(): Promise<PoolClient>;
+  /** Called when a statement takes long: asks the other hosts, and cuts it off if one of them is the primary now. */
+  lookElsewhere(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -24,26 +26,37 @@ export function createPrimary(hosts: readonly Host[], configOf: (url: string) =>
   const servers = hosts.map((host) => startServer(host, configOf(host.url)));
   let current = 0;
 
-  return {
-    connect: async () => {
-      const first = current;
-      const failures: Failure[] = [];
-      for (let i = 0; i < servers.length; i++) {
-        const place = (first + i) % servers.length;
-        const server = servers[place] as Server;
-        try {
-          const client = await server.pool.connect();
-          // Unless somebody else has found it meanwhile.
-          if (current === first && place !== first) {
-            current = place;
-            cutOff(servers[first] as Server);
-          }
-          return client;
-        } catch (error) {
-          failures.push({ host: server.name, error });
+  /** Asks the current host, unless told to begin with a later one, then the others in turn. */
+  async function connect(skipped = 0): Promise<PoolClient> {
+    const first = current;
+    const failures: Failure[] = [];
+    for (let i = skipped; i < servers.length; i++) {
+      const place = (first + i) % servers.length;
+      const server = servers[place] as Server;
+      try {
+        const client = await server.pool.connect();
+        // Unless somebody else has found it meanwhile.
+        if (current === first && place !== first) {
+          current = place;
+          cutOff(servers[first] as Server);
         }
+        return client;
+      } catch (error) {
+        failures.push({ host: server.name, error });
       }
-      throw noPrimary(failures);
+    }
+    throw noPrimary(failures);
+  }
+
+  return {
+    connect: () => connect(),
+    lookElsewhere: async () => {
+      if (servers.length === 1) return;
+      // As a rule the statement takes long for another reason, and nobody else is the primary.
+      await connect(1).then(
+        (client) => client.release(),
+        () => undefined,
+      );
     },
     close: async () => {
       await Promise.all(servers.map(({ pool }) => pool.end()));
