@@ -98,6 +98,7 @@ function etcdFlags({ name, folder, client, peer }, { etcds }) {
     ...["--listen-client-urls", here, "--advertise-client-urls", here],
     ...["--listen-peer-urls", there, "--initial-advertise-peer-urls", there],
     ...["--initial-cluster", etcds.map((each) => `${each.name}=http://${HOST}:${each.peer}`).join(",")],
+    "--enable-v2",
     // A machine that runs everything may be busy: a leader that answers late is not replaced.
     ...["--heartbeat-interval", "200", "--election-timeout", "2000"],
   ];
@@ -115,7 +116,9 @@ function patroniFile(node, { etcds }, programs, passwords, owner) {
     scope: "lethe",
     name: node.name,
     restapi: { listen: `${HOST}:${node.rest}`, connect_address: `${HOST}:${node.rest}` },
-    etcd3: { hosts: etcds.map(({ client }) => `${HOST}:${client}`) },
+    // Not etcd3: Patroni 3.0.2, which Debian 12 has, renews the primary's lock there without looking whose it is. A
+    // former primary that hung, and goes on, would take it from the new one (fixed in 3.0.3).
+    etcd: { hosts: etcds.map(({ client }) => `${HOST}:${client}`) },
     bootstrap: {
       dcs: {
         ...SECONDS,
