@@ -43,7 +43,7 @@ export function createUpload(database: Database): {
     upload: async ({ window, task, device, token, body }) => {
       protocolOf(task).requireReport(body);
       const tokenHash = hashOf(token);
-      const receipt = await submit({ windowId: window.id, device, tokenHash, body });
+      const receipt = await submit({ windowId: window.id, device, tokenHash, body }, window.name);
       if (receipt instanceof LetheError) throw receipt;
       return receipt;
     },
