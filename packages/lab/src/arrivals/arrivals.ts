@@ -119,7 +119,7 @@ export function simulateArrivals({ habit: name, zone, way }: Scenario, devices: 
     const bin = Math.floor((at * BINS) / DAY);
     counts[bin] = (counts[bin] as number) + 1;
   }
-  const rates = counts.map((count) => (count * BINS) / inTime);
+  const rates = counts.map((count) => Math.round((1000 * count * BINS) / inTime) / 1000);
   return { rates, peak: Math.max(...rates), inTime: inTime / devices };
 }
 
