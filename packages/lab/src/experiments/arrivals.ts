@@ -66,10 +66,13 @@ of 10⁹ devices would want a service for 10⁹ requests per second that is idle
 for a random time. How long must that be? This experiment looks for the delay that keeps the busiest ten minutes of the
 day below twice the mean, without losing reports: the service takes them for one more day, the grace period.
 
-Three habits are simulated, each for a whole fleet, because nobody knows the mixture that you have: devices that are
-always on; devices that are on for 16 hours from a moment between 6:00 and 9:00 local time; and devices that are on for
-three visits of five minutes per day, at any time from 6:00 to 22:00. A fleet is spread over all 24 time zones, or it is
-in one: the table has the zone with the highest peak.
+Three habits are simulated, each for a whole fleet, because nobody knows the mixture that you have:
+
+- *always*: devices that are never off;
+- *by day*: devices that are on for 16 hours, from a moment between 6:00 and 9:00 local time;
+- *3 visits of 5 minutes*: pages that are open three times per day, at any time from 6:00 to 22:00 local time.
+
+A fleet is spread over all 24 time zones, or it is in one: the table has the zone with the highest peak.
 
 There are two ways to wait. A device can draw a delay at every start of the application, counted from then. Or it can
 draw a moment once for the window, counted from the end of the window, and send at that moment, or as soon as it is on
@@ -136,14 +139,14 @@ function readingOf(points: readonly ArrivalsPoint[]): string {
         ) < LIMIT,
     );
   return [
-    `With a delay of up to an hour that is drawn at every start, the peak is ${peaks(before, "world")} times the mean for a fleet in all time zones; of devices that are on for short visits only ${leastInTime(before)} report in time, because most visits end before the delay does.`,
+    `With a delay of up to an hour that is drawn at every start, the peak is ${peaks(before, "world")} times the mean for a fleet in all time zones. Of devices that are on for short visits, only ${leastInTime(before)} report in time: most visits end before the delay does.`,
     shortest === undefined
       ? `NO delay of the table keeps the peak below ${LIMIT} times the mean for every habit.`
       : `Of the delays in the table that are drawn once, ${shortest} hours is the shortest that keeps the peak below ${LIMIT} times the mean for every habit.`,
     `With the SDK's ${SDK_HOURS} hours the peak is ${peaks(chosen, "world")} times the mean in all time zones, and ${peaks(chosen, "worst")} times if the whole fleet is in the worst one; at least ${leastInTime(chosen)} report in time.`,
     highest(chosen, "worst") < LIMIT
       ? "So twice the mean is enough capacity for any of these fleets."
-      : "A fleet in a single time zone that is switched on in the morning needs more than twice the mean in that hour, or waits: a service that has too much to do asks devices to come back, and they lose nothing.",
+      : "A fleet in a single time zone that is switched on in the morning needs more than twice the mean in that hour, or it waits. A service that has too much to do asks devices to come back, and they lose nothing.",
     "Holidays, outages of networks, and releases of an application that start all devices at once are not simulated.",
   ].join(" ");
 }

@@ -16,7 +16,10 @@ export interface StepCost {
   /** Bytes of HTTP, headers included: from the device, and to it. */
   readonly sent: number;
   readonly received: number;
-  /** Bytes that the tables and their indexes grow by; what is erased is reused later. */
+  /**
+   * Bytes that the tables and their indexes grow by. The pool of keys is left out: it has the same size at any time, and
+   * its rows come and go.
+   */
   readonly stored: number;
   /** Bytes of the write-ahead log. */
   readonly wal: number;
@@ -118,7 +121,7 @@ async function readAll(
 ): Promise<Readings> {
   const { rows } = await client.query<{ wal: string; stored: string }>(
     `SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS wal, (SELECT sum(pg_total_relation_size(oid)) FROM pg_class
-       WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace) AS stored`,
+       WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> 'spare_keys') AS stored`,
   );
   return {
     intake: await processorTimeOf(intake),

@@ -10,6 +10,8 @@ export const ASSUMPTIONS = {
   coresPerDatabase: 16,
   /** What a disk of a database takes, in bytes per second. */
   walPerSecond: 200e6,
+  /** What a database stores, so that copying or restoring it takes hours, not days. */
+  diskPerDatabase: 4e12,
   /** Windows of a day whose reports are stored at once: the one that ended, and one that is late in its grace period. */
   windowsStored: 2,
   /** A database holds this many times its data: indexes that grow, rows that wait for the vacuum, a day of log. */
@@ -52,6 +54,9 @@ export function needsOf(cost: DeviceCost, devicesPerDay: number): Needs {
   const coresOf = (role: Role): number => (peakPerSecond * totalOf(cost, role)) / 1e6;
   const machinesFor = (role: Role): number => Math.ceil(coresOf(role) / utilization / coresPerMachine);
   const walPerSecond = peakPerSecond * totalOf(cost, "wal");
+  // What is erased is given back, so only what was stored counts.
+  const stored = cost.enrol.stored + cost.upload.stored + cost.count.stored;
+  const disk = devicesPerDay * windowsStored * diskFactor * stored;
   return {
     devicesPerDay,
     peakPerSecond,
@@ -60,9 +65,9 @@ export function needsOf(cost: DeviceCost, devicesPerDay: number): Needs {
     databases: Math.max(
       Math.ceil(coresOf("postgres") / utilization / coresPerDatabase),
       Math.ceil(walPerSecond / ASSUMPTIONS.walPerSecond),
+      Math.ceil(disk / ASSUMPTIONS.diskPerDatabase),
     ),
-    // What is erased is given back, so only what was stored counts.
-    disk: devicesPerDay * windowsStored * diskFactor * (cost.enrol.stored + cost.upload.stored + cost.count.stored),
+    disk,
     walPerSecond,
     network: 8 * peakPerSecond * (totalOf(cost, "sent") + totalOf(cost, "received")),
   };
