@@ -160,7 +160,7 @@ it("a task with little waits for one group of a task with much, and two with muc
   ]);
 });
 
-it("what waits for five seconds is refused as unavailable and never committed, and the next one is", async () => {
+it("what waits for ten seconds is refused as unavailable and never committed, and the next one is", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const { groups, finish, commit } = slowCommits();
@@ -168,9 +168,9 @@ it("what waits for five seconds is refused as unavailable and never committed, a
   const first = add(1);
   await new Promise((resolve) => setImmediate(resolve));
   const late = [add(2), add(3, "another")].map((result) => result.catch((error: unknown) => error));
-  vi.advanceTimersByTime(4000);
+  vi.advanceTimersByTime(9000);
   const inTime = add(4);
-  vi.advanceTimersByTime(1500);
+  vi.advanceTimersByTime(2000);
   for (const refusal of await Promise.all(late)) expect(refusal).toBeInstanceOf(Unavailable);
   finish();
   expect(await first).toBe(10);
@@ -179,7 +179,7 @@ it("what waits for five seconds is refused as unavailable and never committed, a
   expect(await inTime).toBe(40);
   expect(groups).toEqual([[1], [4]]);
   expect(vi.getTimerCount()).toBeLessThanOrEqual(1);
-  vi.advanceTimersByTime(5000);
+  vi.advanceTimersByTime(10_000);
   expect(vi.getTimerCount()).toBe(0);
 });
 

@@ -10,7 +10,7 @@ const ENOUGH = 64;
 const MANY = 32;
 const JUST_NOW_MS = 250;
 /** An item whose turn does not come within this time is refused: its device does better to come back. */
-const PATIENCE_MS = 5000;
+const PATIENCE_MS = 10_000;
 
 /** Items that are committed in groups. */
 export interface GroupCommit<Item, Result> {
@@ -32,7 +32,7 @@ interface Waiting<Item, Result> {
  * one transaction, and a single one waits for nobody. `commit` gives a result for each item, in order.
  *
  * Tasks take turns: each group begins with another task, and takes all that waits of it before it takes of the next. So
- * a task waits for at most one group of every other task, however much these have. An item that waits for more than 5 s
+ * a task waits for at most one group of every other task, however much these have. An item that waits for more than 10 s
  * is refused as unavailable, and never committed.
  */
 export function createGroupCommit<Item, Result>(
