@@ -5,11 +5,23 @@ export function dateAndTime(seconds: number): string {
   );
 }
 
-/** The same, short, for an axis: only the day if windows are that long, otherwise day and time. */
-export function axisTime(seconds: number, windowSeconds: number): string {
-  const day = { month: "short", day: "numeric" } as const;
-  const options = windowSeconds >= 86_400 ? day : ({ ...day, hour: "2-digit", minute: "2-digit" } as const);
+/** The time of day alone, with seconds: "12:00:05". */
+export function timeOfDay(seconds: number): string {
+  return new Intl.DateTimeFormat(navigator.language, { timeStyle: "medium" }).format(1000 * seconds);
+}
+
+const DAY = { month: "short", day: "numeric" } as const;
+
+/** A time without its year, for a table of times that are near: "Mar 1, 12:00". */
+export function dayAndTime(seconds: number): string {
+  const options = { ...DAY, hour: "2-digit", minute: "2-digit" } as const;
   return new Intl.DateTimeFormat(navigator.language, options).format(1000 * seconds);
+}
+
+/** The same for an axis: only the day if windows are that long. */
+export function axisTime(seconds: number, windowSeconds: number): string {
+  if (windowSeconds < 86_400) return dayAndTime(seconds);
+  return new Intl.DateTimeFormat(navigator.language, DAY).format(1000 * seconds);
 }
 
 /** A duration in its two largest units: "1 day 2 hours", "3 min 5 s". */

@@ -1,7 +1,7 @@
 /**
  * The view of privacy: what one device pays for a task, per window and over time, against its budget, and what would
- * change that. Everything is computed by core in the planner's worker. Start reading here; `sentences.ts` says what an ε
- * means.
+ * change that. Everything is computed by core in the planner's worker. Start reading here; `../price` says what an
+ * ε means.
  */
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
@@ -20,7 +20,12 @@ export function Privacy({ service, server, route }: ViewProps): JSX.Element {
     if (task !== undefined) document.title = `Privacy of ${task} · Lethe`;
   }, [task]);
   if (task === undefined && !tasks) {
-    return <TokenForm reason="The tasks of this service are private, and it refuses this token." />;
+    return (
+      <>
+        <h1>What a device pays</h1>
+        <TokenForm reason="The tasks of this service are private, and it refuses this token." />
+      </>
+    );
   }
   if (task === undefined) {
     return (

@@ -2,22 +2,23 @@
  * The frame around the views: navigation, theme, token, what is loading and what failed. May import `format`. Start
  * reading here; `route.ts` has the addresses, `load.ts` fetches, `view.ts` is what a view gets.
  */
+import type { ServiceInfo } from "@lethe/core/message";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useLoaded } from "./load.ts";
 import { formatRoute, type Route, useRoute, VIEWS, type ViewName } from "./route.ts";
+import { SERVER } from "./server.ts";
 import { Await } from "./states.tsx";
 import { ThemeSwitch } from "./theme.tsx";
 import { useToken } from "./token.ts";
-import type { ServiceInfo, View } from "./view.ts";
+import type { View } from "./view.ts";
 
 const TITLES: Readonly<Record<ViewName, string>> = {
   results: "Results",
   privacy: "Privacy",
+  operations: "Operations",
+  plan: "Plan",
 };
-
-/** The address of the service: where this page came from. */
-const SERVER = new URL(".", location.href).href.replace(/\/$/, "");
 
 /** How to load each view. */
 export type Views = Readonly<Record<ViewName, () => Promise<View>>>;
@@ -26,7 +27,8 @@ export type Views = Readonly<Record<ViewName, () => Promise<View>>>;
 export function App({ views }: { views: Views }): JSX.Element {
   const route = useRoute();
   const token = useToken();
-  const service = useLoaded(() => fetchInfo(token), [token]);
+  // A view stays where it is while its reader enters a token.
+  const service = useLoaded(() => fetchInfo(token), [token], { keepsLast: true });
   const main = useRef<HTMLElement>(null);
   useEffect(() => {
     document.title = `${TITLES[route.view]} · Lethe`;
@@ -55,7 +57,7 @@ export function App({ views }: { views: Views }): JSX.Element {
       </header>
       <main id="main" ref={main} tabIndex={-1}>
         <Await loaded={service} what="the service">
-          {(info) => <ViewOf views={views} route={route} service={info} token={token} />}
+          {(info) => <ViewOf views={views} route={route} service={info} token={token} again={service.again} />}
         </Await>
       </main>
     </>
@@ -67,17 +69,19 @@ function ViewOf({
   route,
   service,
   token,
+  again,
 }: {
   views: Views;
   route: Route;
   service: ServiceInfo;
   token: string | undefined;
+  again: () => void;
 }): JSX.Element {
   // In an object, because a state that is a function would be called.
   const loaded = useLoaded(async () => ({ Shown: await views[route.view]() }), [route.view]);
   return (
     <Await loaded={loaded} what={TITLES[route.view].toLowerCase()}>
-      {({ Shown }) => <Shown service={service} server={SERVER} route={route} token={token} />}
+      {({ Shown }) => <Shown service={service} server={SERVER} route={route} token={token} again={again} />}
     </Await>
   );
 }
@@ -89,6 +93,6 @@ function sharedPath(route: Route, view: ViewName): readonly string[] {
 }
 
 async function fetchInfo(token: string | undefined): Promise<ServiceInfo> {
-  const { fetchConsole } = await import("./info.ts");
-  return fetchConsole(SERVER, token);
+  const { fetchServiceInfo } = await import("./info.ts");
+  return fetchServiceInfo(SERVER, { token });
 }
