@@ -8,6 +8,8 @@ import { withFigures } from "./page.ts";
 import { findHierarchy } from "./quota.ts";
 import { growthTable, perAddedMachine } from "./tables.ts";
 
+const page = readFileSync(fileURLToPath(new URL("../../../../../docs/scale.md", import.meta.url)), "utf8");
+
 const NOTHING: StepCost = { intake: 0, tally: 0, postgres: 0, sent: 0, received: 0, stored: 0, wal: 0 };
 const COST: DeviceCost = {
   enrol: { ...NOTHING, intake: 200, tally: 300, postgres: 60, sent: 100, received: 4000, stored: 300, wal: 3000 },
@@ -74,8 +76,22 @@ it("cgroups are found where they are mounted, of either version", () => {
   expect(findHierarchy("proc /proc proc rw 0 0\n", "")).toBeUndefined();
 });
 
+it("docs/scale.md states what the model assumes", () => {
+  const stated = (name: string): number =>
+    Number(new RegExp(`^\\| ${name} \\| ([0-9.]+)`, "m").exec(page)?.[1] ?? Number.NaN);
+  expect({
+    peak: stated("busiest ten minutes / mean"),
+    utilization: stated("processors in use at the peak") / 100,
+    coresPerMachine: stated("cores of a machine, and of a database"),
+    coresPerDatabase: stated("cores of a machine, and of a database"),
+    walPerSecond: 1e6 * stated("write-ahead log that a database takes"),
+    diskPerDatabase: 1e12 * stated("data in a database"),
+    windowsStored: stated("windows that are stored at once"),
+    diskFactor: stated("disk / data"),
+  }).toEqual(ASSUMPTIONS);
+});
+
 it("figures replace those between the marks of the page, and docs/scale.md has the marks", () => {
-  const page = readFileSync(fileURLToPath(new URL("../../../../../docs/scale.md", import.meta.url)), "utf8");
   const renewed = withFigures(page, "| figures |");
   expect(renewed).toContain("\n| figures |\n");
   expect(withFigures(renewed, "| figures |")).toBe(renewed);
