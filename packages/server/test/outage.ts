@@ -6,14 +6,14 @@ import { seededRandomnessForTests } from "@lethe/core/randomness";
 import { expect } from "vitest";
 import { allOf } from "../dist/async/all-of.js";
 import { openPostgres } from "../dist/storage/postgres.js";
-import { fetchTask, type KnownTask, upload } from "./device.ts";
+import { askToEnrol, fetchTask, inGroup, type KnownTask, upload } from "./device.ts";
 import { eventually } from "./eventually.ts";
 import { startFlood } from "./flood.ts";
 import { unownedFolder } from "./folder.ts";
 import { startPostgres } from "./postgres.ts";
 import { countedOf, makeReport, requireCountedOnce, runningWindow, type Sent, YEAR_TASK } from "./recount.ts";
 import { ADMIN_TOKEN, createTask } from "./service.ts";
-import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import { type ServiceProcess, startServiceProcess, unlessGone } from "./service-process.ts";
 
 const DEVICES = 40;
 /** Together they want more than the room that a task gets. */
@@ -51,6 +51,7 @@ export async function surviveOutage(seconds: number): Promise<OutageResult> {
   const keyFile = join(folder, "keys");
   const server = await startPostgres();
   const processes: ServiceProcess[] = [];
+  let memory: MemoryWatch | undefined;
   try {
     const databaseUrl = await server.createDatabase();
     const place = { databaseUrl, host: "127.0.0.1", port: 0 };
@@ -67,7 +68,7 @@ export async function surviveOutage(seconds: number): Promise<OutageResult> {
 
     const flood = startFlood(intake, large, WINDOW, FLOOD_CONNECTIONS);
     await eventually(async () => [...flood.answers.keys()].some((answer) => answer.startsWith("404")) || undefined);
-    const memory = watchMemory(intake.pid);
+    memory = watchMemory(intake.pid);
     const before = memory.most();
     server.pause();
     const begun = performance.now();
@@ -77,7 +78,6 @@ export async function surviveOutage(seconds: number): Promise<OutageResult> {
     server.resume();
     await flood.stop();
     await sending;
-    memory.stop();
 
     const database = await openPostgres(databaseUrl);
     try {
@@ -94,6 +94,7 @@ export async function surviveOutage(seconds: number): Promise<OutageResult> {
       refusedAtTheDoor: { flooded: devices.flooded.atTheDoor(), other: devices.other.atTheDoor() },
     };
   } finally {
+    memory?.stop();
     for (const service of processes) await service.kill();
     await server.remove();
     rmSync(folder, { recursive: true, force: true });
@@ -119,7 +120,10 @@ async function watchOutage(
   begun: number,
   seconds: number,
 ): Promise<{ first: number; second: number }> {
-  const alive = async (): Promise<void> => expect((await fetch(`${intake.url}/healthz`)).status).toBe(200);
+  const alive = async (): Promise<void> => {
+    const { status } = await eventually(() => fetch(`${intake.url}/healthz`).catch(unlessGone));
+    expect(status).toBe(200);
+  };
   while (performance.now() < begun + 500 * seconds) await allOf([alive(), sleep(500)]);
   const first = memory.most();
   while (performance.now() < begun + 1000 * seconds) await allOf([alive(), sleep(500)]);
@@ -165,7 +169,8 @@ function startDevices(intake: ServiceProcess, task: KnownTask): Devices {
   let atTheDoor = 0;
 
   async function make(): Promise<Sent> {
-    const made = await makeReport(intake, task, WINDOW, random);
+    // A connection that is reused may just have been closed.
+    const made = await eventually(() => makeReport(intake, task, WINDOW, random).catch(unlessGone));
     sent.push(made);
     return made;
   }
@@ -173,8 +178,12 @@ function startDevices(intake: ServiceProcess, task: KnownTask): Devices {
   async function deliver(next: Sent): Promise<void> {
     const wasAcknowledged = next.acknowledged;
     for (;;) {
-      const response = await upload(intake, next.device, next.report);
-      const text = await response.text();
+      const response = await upload(intake, next.device, next.report).catch(unlessGone);
+      const text = await response?.text().catch(unlessGone);
+      if (!response || text === undefined) {
+        await sleep(1000);
+        continue;
+      }
       if (response.status !== 503) {
         // What was refused may be stored nevertheless: then it is there already.
         expect(wasAcknowledged ? [200] : [200, 201]).toContain(response.status);
@@ -188,12 +197,28 @@ function startDevices(intake: ServiceProcess, task: KnownTask): Devices {
     }
   }
 
+  /** Asks as long as the service wants it to wait. The device that it gets does not report. */
+  async function enrolOnce(): Promise<void> {
+    for (;;) {
+      const request = inGroup(task.manifest.groups?.[0]);
+      const response = await askToEnrol(intake, task.name, WINDOW, request).catch(unlessGone);
+      if (response && response.status !== 503) return expect(response.status).toBe(201);
+      await response?.text().catch(unlessGone);
+      await sleep(1000 * Number(response?.headers.get("retry-after") ?? 1));
+    }
+  }
+
   return {
     sent,
     prepare: async (devices) => void (await allOf(Array.from({ length: devices }, make))),
     send: async (from, to) => void (await allOf(sent.slice(from, to).map(deliver))),
     enrolAndSend: async (devices) =>
-      void (await allOf(Array.from({ length: devices }, async () => deliver(await make())))),
+      void (await allOf(
+        Array.from({ length: devices }, async () => {
+          await enrolOnce();
+          await deliver(await make());
+        }),
+      )),
     atTheDoor: () => atTheDoor,
   };
 }
