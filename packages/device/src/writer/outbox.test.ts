@@ -28,7 +28,7 @@ it("devices spread their reports evenly over 0.6 of the grace time, or of the wi
   ] as const) {
     const planned = Array.from({ length: 2 ** 16 }, (_, i) => {
       const device = crypto.getRandomValues(new Uint8Array(16));
-      device.set([i >> 8, i & 255], 14);
+      device.set([i >> 8, i & 255]);
       return plannedFor(device, times);
     });
     // Every moment of the sixteen bits, one after another: this is even by construction.

@@ -23,8 +23,8 @@ export function addReport(state: WriterState, window: DeviceWindow): void {
   const { uploads } = state;
   const { manifest } = window.known;
   const spread = 1000 * SPREAD * Math.min(manifest.graceSeconds, windowSeconds(manifest));
-  // The id is random, and new in every window. Its last bytes decide nothing else.
-  const [high = 0, low = 0] = window.stored(0).device.subarray(-2);
+  // The id is random, and new in every window. Reports come in the order of their ids, as a database stores them best.
+  const [high = 0, low = 0] = window.stored(0).device;
   uploads.set(window, { at: window.ends + (spread * (256 * high + low)) / 65_536, failures: 0 });
   for (const oldest of uploads.keys()) {
     if (uploads.size > MOST_PENDING) forget(state, oldest, "window-closed", "never taken");

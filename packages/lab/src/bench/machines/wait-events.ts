@@ -19,6 +19,8 @@ const SAMPLE = `SELECT count(*)::int AS statements,
 /** Samples the wait events of these PostgreSQL servers until `stop`, fifty times per second. */
 export async function watchWaits(urls: readonly string[]): Promise<{ stop(): Promise<WaitSamples> }> {
   const clients = urls.map((connectionString) => new Client({ connectionString }));
+  // A server that ends takes its connections with it: then there is nothing to watch.
+  for (const client of clients) client.on("error", () => undefined);
   await Promise.all(clients.map((client) => client.connect()));
   const total = { statements: 0, rowLocks: 0 };
   let stopping = false;
