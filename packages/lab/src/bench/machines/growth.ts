@@ -163,13 +163,14 @@ async function rateOfCounting(tallies: readonly ServiceProcess[], reports: numbe
   }
 }
 
-/** The rate between the first samples that reach these counts. */
+/** The rate from the last sample that does not exceed one count to the first that reaches the other. */
 export function rateBetween(
   samples: readonly { readonly at: number; readonly counted: number }[],
   low: number,
   high: number,
 ): number {
-  const [first, last] = [low, high].map((count) => samples.find(({ counted }) => counted >= count));
+  const first = samples.findLast(({ counted }) => counted <= low) ?? samples[0];
+  const last = samples.find(({ counted }) => counted >= high);
   if (!first || !last || last.at <= first.at) throw new RangeError("there is too little to count: use more --devices");
   return (1000 * (last.counted - first.counted)) / (last.at - first.at);
 }

@@ -57,6 +57,8 @@ it("each of log, disk and processors can be what takes another database", () => 
 it("rates leave out the beginning and the end of counting", () => {
   const samples = [0, 0, 10, 30, 50, 70, 90, 95, 97, 100].map((counted, i) => ({ at: 1000 * i, counted }));
   expect(rateBetween(samples, 10, 90)).toBe(20);
+  const atOnce = [0, 0, 100].map((counted, i) => ({ at: 1000 * i, counted }));
+  expect(rateBetween(atOnce, 10, 90)).toBe(100);
   expect(() => rateBetween([{ at: 0, counted: 100 }], 10, 90)).toThrow("use more --devices");
 });
 
