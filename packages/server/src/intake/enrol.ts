@@ -60,10 +60,11 @@ export function createEnrolment(
     const spare = await keys.take(window);
     const uploadToken = randomBytes(TOKEN_BYTES).toString("base64url");
     // If the commit fails, the device may be enrolled: nobody else gets its keys.
-    const decided = await submit({
+    const request = {
       ...{ windowId: window.id, group, device: spare.device, tokenHash: hashOf(uploadToken) },
       most: Math.ceil(mostPerWindow / databasesOf(window)),
-    });
+    };
+    const decided = await submit(request, window.name);
     if (decided === "enrolled") return { ...spare, uploadToken };
     keys.giveBack(window, spare);
     if (decided !== "full") throw decided;

@@ -48,7 +48,8 @@ export function createUpload(database: Database): {
     upload: async ({ window, task, device, token, body }) => {
       protocolOf(task).requireReport(body);
       const tokenHash = hashOf(token);
-      const receipt = await submit({ windowId: window.id, device, name: nameOf(device), tokenHash, body });
+      const arrival = { windowId: window.id, device, name: nameOf(device), tokenHash, body };
+      const receipt = await submit(arrival, window.name);
       if (receipt instanceof LetheError) throw receipt;
       return receipt;
     },
