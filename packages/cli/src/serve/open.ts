@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Service } from "@lethe/server";
 import { pino } from "pino";
 import { PREPARING } from "../print/progress.ts";
@@ -10,6 +11,7 @@ import type { Prepared, ServeOptions } from "./prepare.ts";
 export async function open(options: ServeOptions, prepared: Prepared): Promise<Service> {
   const { role, host, url, trustProxy, threads, keysAhead, dev, leastFree, databaseTimeout } = options;
   const { abandonLostWindows, acceptClock, newDatabase, privateResults, webhook, webhookOverHttp } = options;
+  const { demonstration } = options;
   const { place, adminToken, peer, enrolment } = prepared;
   const port = portOf(options);
   await requireFreePort({ host, port });
@@ -32,6 +34,9 @@ export async function open(options: ServeOptions, prepared: Prepared): Promise<S
       sdk: readSdk(),
       console: readConsole(),
       ...(privateResults && { privateResults }),
+      ...(demonstration !== undefined && {
+        demonstration: () => JSON.parse(readFileSync(demonstration, "utf8")) as unknown,
+      }),
       onCreating: () => process.stderr.write(`${PREPARING}\n`),
       ...(threads !== undefined && { threads }),
       keysAhead,

@@ -2,12 +2,12 @@
  * The command `lethe try`: a page with a button, a service, and the release that contains the user's own click. The lab
  * runs both; this file opens the browser and prints the releases.
  */
-import { spawn } from "node:child_process";
 import { figuresOf, type Release } from "@lethe/core/message";
 import type { Trial } from "@lethe/lab/trial";
 import type { Command } from "commander";
 import { wholeNumber } from "../options/options.ts";
 import { PREPARING } from "../print/progress.ts";
+import { openBrowser } from "../system/browser.ts";
 import { whyNotListening } from "../system/port.ts";
 import { readSdk } from "../system/sdk.ts";
 import { stopSignal } from "../system/stop-signal.ts";
@@ -84,19 +84,4 @@ function describeRelease({ received, metrics: [metric] }: Release): string {
   const { estimate, standardError } = first.figure;
   const devices = received === 1 ? "1 device" : `${received} devices`;
   return `${devices} reported, an estimated ${estimate.toFixed(2)} ± ${standardError.toFixed(2)} clicked`;
-}
-
-/** Opens a browser where there is a screen. If that fails, the user has the printed address. */
-function openBrowser(page: string): void {
-  const [command, ...args] = browserCommand(page);
-  if (command === undefined) return;
-  spawn(command, args, { stdio: "ignore", detached: true })
-    .on("error", () => undefined)
-    .unref();
-}
-
-function browserCommand(page: string): readonly string[] {
-  if (process.platform === "darwin") return ["open", page];
-  if (process.platform === "win32") return ["cmd", "/c", "start", "", page];
-  return process.env.DISPLAY || process.env.WAYLAND_DISPLAY ? ["xdg-open", page] : [];
 }

@@ -2,7 +2,8 @@
  * The view of results: all tasks, or one task with the trend of every metric, the figures of a window, and its groups.
  * `choices.ts` has what the reader can choose, all of which is in the address; `fetch.ts` gets windows through
  * `@lethe/analyst`. `figures.ts`, `sentences.ts`, `funnel.ts` and `heat-map.ts` turn releases into what is drawn and
- * said, without a page. Start reading at `task-results.tsx`.
+ * said, without a page. In a demonstration, `../demonstration` knows what really happened. Start reading at
+ * `task-results.tsx`.
  */
 import type { JSX } from "preact";
 import { TokenForm } from "../shell/token-form.tsx";
@@ -28,6 +29,7 @@ export function Results({ service, server, token, route }: ViewProps): JSX.Eleme
       route={route}
       isOnly={tasks.length <= 1}
       clockAhead={service.now - Date.now() / 1000}
+      isDemonstration={service.hasDemonstration ?? false}
     />
   );
 }
