@@ -1,6 +1,7 @@
 import type { WindowStatus } from "@lethe/core/message";
 import type { JSX } from "preact";
 import { whole } from "../format/number.ts";
+import { dateAndTime } from "../format/time.ts";
 import type { Live } from "./live.ts";
 import "./demonstration.css";
 
@@ -14,7 +15,7 @@ export function LiveStrip({ live }: { live: Live | "loading" }): JSX.Element {
   return (
     <section class="live" aria-label="The running window">
       <header>
-        <h2>{running ? `Window ${running.window}` : "The demonstration begins"}</h2>
+        <h2>{service ? `Running until ${dateAndTime(service.to)}` : "The demonstration begins"}</h2>
         <progress max={ticks} value={running?.tick ?? 0} aria-label="Ticks of the window that are over" />
         <p>{hasEnded ? "The demonstration has ended." : running && `tick ${running.tick} of ${ticks}`}</p>
       </header>

@@ -6,6 +6,7 @@
  * `task-results.tsx`.
  */
 import type { JSX } from "preact";
+import { Empty } from "../shell/states.tsx";
 import { TokenForm } from "../shell/token-form.tsx";
 import type { ViewProps } from "../shell/view.ts";
 import { choicesOf } from "./choices.ts";
@@ -17,6 +18,7 @@ import "./results.css";
 export function Results({ service, server, token, route }: ViewProps): JSX.Element {
   const choices = choicesOf(route);
   const { tasks } = service;
+  if (service.role === "helper") return <OnlyShares />;
   if (!tasks) return <TokenForm reason="The results of this service are private, and it refuses this token." />;
   const [only] = tasks;
   const task = choices.task ?? (tasks.length === 1 ? only : undefined);
@@ -31,5 +33,16 @@ export function Results({ service, server, token, route }: ViewProps): JSX.Eleme
       clockAhead={service.now - Date.now() / 1000}
       isDemonstration={service.hasDemonstration ?? false}
     />
+  );
+}
+
+function OnlyShares(): JSX.Element {
+  return (
+    <Empty title="The results are in the console of the leader">
+      <p>
+        This server is a helper. It publishes its share of every window, which says nothing alone. The console of its
+        leader puts the shares of both servers together, and so does <code>npx lethe collect</code>.
+      </p>
+    </Empty>
   );
 }

@@ -134,14 +134,14 @@ async function runWindow(parts: Parts, progress: (share: number) => void = () =>
   const streams = fleet.map((): StreamEvent[] => []);
   while (windowNow(parts) === window) {
     recordEvents(fleet, streams, ticksOver(parts, window));
+    time.now = 1000 * nextTick(TASK, time.now / 1000);
     tell(parts, window, streams);
-    await advance(parts, 1000 * nextTick(TASK, time.now / 1000) - time.now);
+    await allDo(parts);
     progress((devices + ticksOver(parts, window)) / steps);
   }
-  tell(parts, window, streams);
   const truth = truthOf(TASK, streams);
   record.addTruth(window, truth);
-  await allReported(service, window, devices, () => advance(parts, 2000));
+  await allReported(service, window, devices, () => tryAgain(parts));
   time.now += 1000 * TASK.graceSeconds;
   const release = await releaseOf(service, window);
   return resultOf(release, truth, { devices, started });
@@ -152,10 +152,16 @@ function openDevice({ service: { url: server, operatorKey = "" }, time, problems
   return openLethe({ ...options, onProblem: (problem) => problems.push(problem) });
 }
 
-/** Moves the clock, and lets every device do what is due. */
-async function advance({ time, fleet }: Parts, milliseconds: number): Promise<void> {
-  time.now += milliseconds;
+/** Lets every device do what is due. */
+async function allDo({ fleet }: Parts): Promise<void> {
   await inParallel(fleet.length, (i) => (fleet[i] as Lethe).sendPending(), AT_ONCE);
+}
+
+/** Devices wait for some time, by their clocks, before they repeat a request. */
+async function tryAgain(parts: Parts): Promise<void> {
+  await sleep(100);
+  parts.time.now += 2000;
+  await allDo(parts);
 }
 
 /** Waits until all devices have enrolled and count; the service makes keys as fast as it can. */
@@ -163,8 +169,7 @@ async function allCount(parts: Parts): Promise<void> {
   const since = Date.now();
   while (parts.fleet.some((lethe) => lethe.inspect().memory.length === 0)) {
     if (Date.now() - since > MOST_WAIT_MS) throw parts.problems.at(-1) ?? new Error("the devices cannot enrol");
-    await sleep(100);
-    await advance(parts, 2000);
+    await tryAgain(parts);
   }
 }
 
@@ -201,7 +206,6 @@ async function allReported(
   for (let tries = 0; tries < MOST_WAIT_MS / 100; tries++) {
     const { received } = await fetchWindow(url, TASK.task, window);
     if (received >= devices) return;
-    await sleep(100);
     await again();
   }
 }
