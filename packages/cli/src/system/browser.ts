@@ -5,15 +5,20 @@ import { spawn } from "node:child_process";
  * address.
  */
 export function openBrowser(page: string): void {
-  const [command, ...args] = browserCommand(page);
-  if (command === undefined || process.env.CI) return;
+  const [command, ...args] = browserCommand(page, process);
+  if (command === undefined) return;
   spawn(command, args, { stdio: "ignore", detached: true })
     .on("error", () => undefined)
     .unref();
 }
 
-function browserCommand(page: string): readonly string[] {
-  if (process.platform === "darwin") return ["open", page];
-  if (process.platform === "win32") return ["cmd", "/c", "start", "", page];
-  return process.env.DISPLAY || process.env.WAYLAND_DISPLAY ? ["xdg-open", page] : [];
+/** The command that opens a page on this system; empty where nobody would see it. */
+export function browserCommand(
+  page: string,
+  { platform, env }: Pick<NodeJS.Process, "platform" | "env">,
+): readonly string[] {
+  if (env.CI) return [];
+  if (platform === "darwin") return ["open", page];
+  if (platform === "win32") return ["cmd", "/c", "start", "", page];
+  return env.DISPLAY || env.WAYLAND_DISPLAY ? ["xdg-open", page] : [];
 }

@@ -15,7 +15,9 @@ export function LiveStrip({ live }: { live: Live | "loading" }): JSX.Element {
   return (
     <section class="live" aria-label="The running window">
       <header>
-        <h2>{service ? `Running until ${dateAndTime(service.to)}` : "The demonstration begins"}</h2>
+        <h2>
+          {service ? `Running until ${dateAndTime(service.to, service.to - service.from)}` : "The demonstration begins"}
+        </h2>
         <progress max={ticks} value={running?.tick ?? 0} aria-label="Ticks of the window that are over" />
         <p>{hasEnded ? "The demonstration has ended." : running && `tick ${running.tick} of ${ticks}`}</p>
       </header>

@@ -1,15 +1,21 @@
-/** A time in Unix seconds, as the reader writes dates and times: "Mar 1, 2026, 12:00". */
-export function dateAndTime(seconds: number): string {
-  return new Intl.DateTimeFormat(navigator.language, { dateStyle: "medium", timeStyle: "short" }).format(
-    1000 * seconds,
-  );
+/** Of windows that are shorter, times have seconds: those of a service in development. */
+const MINUTE = 60;
+
+/**
+ * A time in Unix seconds, as the reader writes dates and times: "Mar 1, 2026, 12:00". With the length of windows that are
+ * shorter than a minute, it has seconds.
+ */
+export function dateAndTime(seconds: number, windowSeconds: number = MINUTE): string {
+  const timeStyle = windowSeconds < MINUTE ? "medium" : "short";
+  return new Intl.DateTimeFormat(navigator.language, { dateStyle: "medium", timeStyle }).format(1000 * seconds);
 }
 
-/** The same, short, for an axis: only the day if windows are that long, otherwise day and time. */
+/** The same, short, for an axis: only the day if windows are that long, otherwise day and time, or only a precise time. */
 export function axisTime(seconds: number, windowSeconds: number): string {
   const day = { month: "short", day: "numeric" } as const;
-  const options = windowSeconds >= 86_400 ? day : ({ ...day, hour: "2-digit", minute: "2-digit" } as const);
-  return new Intl.DateTimeFormat(navigator.language, options).format(1000 * seconds);
+  const time = { hour: "2-digit", minute: "2-digit" } as const;
+  const short = windowSeconds < MINUTE ? ({ ...time, second: "2-digit" } as const) : { ...day, ...time };
+  return new Intl.DateTimeFormat(navigator.language, windowSeconds >= 86_400 ? day : short).format(1000 * seconds);
 }
 
 /** A duration in its two largest units: "1 day 2 hours", "3 min 5 s". */

@@ -123,7 +123,7 @@ function Trend({
   const rows = windows.map((window) => {
     const found = figureIn(window, series);
     const cells = "figure" in found ? figureCells(found.figure, unit) : [describeGap(found), "", "", ""];
-    return [dateAndTime(window.from), ...cells];
+    return [dateAndTime(window.from, window.to - window.from), ...cells];
   });
   const points = pointsOf(windows, series, choices.values, nameOf, truths);
   const table = { columns: ["window", ...FIGURE_COLUMNS], rows };

@@ -13,6 +13,7 @@ import { Await, Empty } from "../shell/states.tsx";
 import type { Choices } from "./choices.ts";
 import { Controls } from "./controls.tsx";
 import { fetchWindows, type Source } from "./fetch.ts";
+import { TRUTH_COLUMN } from "./figures.ts";
 import { MetricSection } from "./metric-section.tsx";
 import { Unfinished } from "./unfinished.tsx";
 import { WindowSummary } from "./window-summary.tsx";
@@ -97,7 +98,7 @@ function Windows({
     <>
       <p class="muted">
         {spanSentence(windows)} {described && groupSentence(described)}{" "}
-        {truths && <span class="truth-key">What really happened, which only this demonstration knows.</span>}
+        {truths && <span class="truth-key">{TRUTH_COLUMN}</span>}
       </p>
       <Controls
         task={task}
@@ -132,7 +133,7 @@ function spanSentence(windows: readonly FinishedWindow[]): string {
   const [first, last] = [windows[0], windows.at(-1)];
   if (!first || !last) return "";
   const what = windows.length === 1 ? "One window" : `${whole(windows.length)} windows`;
-  return `${what} of ${duration(last.to - last.from)} until ${dateAndTime(last.to)}. Error bars are 95% intervals; they contain the noise that protects devices.`;
+  return `${what} of ${duration(last.to - last.from)} until ${dateAndTime(last.to, last.to - last.from)}. Error bars are 95% intervals; they contain the noise that protects devices.`;
 }
 
 function groupSentence({ groups }: Release): string {
