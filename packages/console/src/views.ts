@@ -4,4 +4,5 @@ import type { Views } from "./shell/app.tsx";
 export const VIEWS: Views = {
   results: async () => (await import("./results/results.tsx")).Results,
   privacy: async () => (await import("./privacy/privacy.tsx")).Privacy,
+  device: async () => (await import("./device/device.tsx")).Device,
 };

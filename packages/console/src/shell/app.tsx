@@ -14,6 +14,7 @@ import type { ServiceInfo, View } from "./view.ts";
 const TITLES: Readonly<Record<ViewName, string>> = {
   results: "Results",
   privacy: "Privacy",
+  device: "Inside a device",
 };
 
 /** The address of the service: where this page came from. */
