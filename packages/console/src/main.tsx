@@ -3,7 +3,8 @@
  * device stores. `shell` has the frame around the views, `chart` and `format` what they draw and print with; every other
  * folder is one view, which is loaded when it is opened, or `planner`, which computes plans in a worker, or
  * `demonstration`, which knows what really happened. Views import those folders, never each other.
- * All data comes through `@lethe/analyst`; core plans and prices; the SDK runs in the view `device`.
+ * All data comes through `@lethe/analyst`; core plans and prices; the SDK and the lab's distinguishers run in the view
+ * `device`.
  */
 import { render } from "preact";
 import { App } from "./shell/app.tsx";

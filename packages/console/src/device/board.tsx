@@ -1,21 +1,18 @@
-import type { Round, Side } from "@lethe/lab/duel";
+import { type Round, SIDES, type Side } from "@lethe/lab/duel";
 import type { JSX } from "preact";
 import { DataTable, type TableData } from "../chart/figure.tsx";
-import { percent, whole } from "../format/number.ts";
+import { whole } from "../format/number.ts";
 import { type Frame, framesOf } from "./frames.ts";
+import { DEVICE_NAMES } from "./opponents.ts";
 import { StoredPicture } from "./stored-picture.tsx";
-
-const SIDES: readonly Side[] = ["left", "right"];
 
 /** Both devices of a round, tick by tick, each with a button to name it. */
 export function Board({
   round,
-  names,
   isBusy,
   onGuess,
 }: {
   round: Round;
-  names: Readonly<Record<Side, string>>;
   isBusy: boolean;
   onGuess: (side: Side) => void;
 }): JSX.Element {
@@ -26,7 +23,7 @@ export function Board({
         {SIDES.map((side) => (
           <figure key={side} class="duellist">
             <figcaption>
-              <h3>What {names[side]} stored</h3>
+              <h3>What {DEVICE_NAMES[side]} stored</h3>
             </figcaption>
             <div class="frames">
               {frames[side].map((frame, tick) => (
@@ -37,7 +34,7 @@ export function Board({
               ))}
             </div>
             <button type="button" aria-disabled={isBusy} onClick={() => onGuess(side)}>
-              It was {names[side]}
+              It was {DEVICE_NAMES[side]}
             </button>
           </figure>
         ))}
@@ -46,7 +43,7 @@ export function Board({
         <summary>The same as a table</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard. */}
         <section class="scroll" aria-label="The round as a table" tabIndex={0}>
-          <DataTable caption="What both devices stored, tick by tick" {...tableOf(frames, names)} />
+          <DataTable caption="What both devices stored, tick by tick" {...tableOf(frames)} />
         </section>
       </details>
     </>
@@ -54,20 +51,20 @@ export function Board({
 }
 
 function labelOf(tick: number, { bytes, writes, changed }: Frame): string {
-  return `Tick ${tick + 1}: ${whole(bytes.length)} bytes, ${whole(writes)} writes, ${percent(changed)} changed`;
+  return `Tick ${tick + 1}: ${whole(bytes.length)} bytes, ${whole(writes)} writes, ${whole(changed)} bytes changed`;
 }
 
-function tableOf(frames: Readonly<Record<Side, readonly Frame[]>>, names: Readonly<Record<Side, string>>): TableData {
+function tableOf(frames: Readonly<Record<Side, readonly Frame[]>>): TableData {
   return {
     columns: [
       "tick",
-      ...SIDES.flatMap((side) => ["bytes", "writes", "changed"].map((what) => `${names[side]}: ${what}`)),
+      ...SIDES.flatMap((side) => ["bytes", "writes", "changed bytes"].map((what) => `${DEVICE_NAMES[side]}: ${what}`)),
     ],
     rows: frames.left.map((_, tick) => [
       whole(tick + 1),
       ...SIDES.flatMap((side) => {
         const { bytes, writes, changed } = frames[side][tick] as Frame;
-        return [whole(bytes.length), whole(writes), percent(changed)];
+        return [whole(bytes.length), whole(writes), whole(changed)];
       }),
     ]),
   };

@@ -18,7 +18,7 @@ export function DevicePanel({
   onRecorded,
   onGone,
   onWipe,
-  children,
+  status,
 }: {
   device: RunningDevice;
   advance: () => Promise<boolean>;
@@ -28,8 +28,8 @@ export function DevicePanel({
   onRecorded?: () => void;
   onGone: () => void;
   onWipe: () => void;
-  /** Where the device is in its window. */
-  children: ComponentChildren;
+  /** Where the device is in its window, after every look. */
+  status: () => ComponentChildren;
 }): JSX.Element {
   const looks = useLooks(device, advance, onGone);
   const [news, setNews] = useState("");
@@ -48,13 +48,17 @@ export function DevicePanel({
       </p>
       <div class="stores">
         <Store title="What the Lethe device stored" seen={newest?.device} />
-        <Store title="What an ordinary counter stored" seen={counter}>
+        <Store title="What an ordinary counter stored" seen={counter} />
+        <figure class="store">
+          <figcaption>
+            <h3>The counter's file as text</h3>
+          </figcaption>
           <pre class="counter">{looks.counter.text}</pre>
-        </Store>
+        </figure>
       </div>
       <p class="muted">
         Every byte is a square. Bright ones changed since the tick before. Grey ones did not: on the Lethe device these
-        are keys, which it has for a whole window, and free space.
+        are keys, which it has for a whole window. Black is free space.
       </p>
       <div class="steps">
         <button
@@ -72,7 +76,7 @@ export function DevicePanel({
           Wipe what this device stored
         </button>
       </div>
-      {children}
+      {status()}
       <DataTable caption="Both stores in numbers" {...factsOf(newest?.device, counter)} />
       <details>
         <summary>The last ticks as a table</summary>
@@ -97,22 +101,13 @@ function counterNow(newest: Observation | undefined, { bytes, writes }: Ordinary
   return { bytes, writes, before, changed: changedShare(bytes, before) };
 }
 
-function Store({
-  title,
-  seen,
-  children,
-}: {
-  title: string;
-  seen: Seen | undefined;
-  children?: ComponentChildren;
-}): JSX.Element {
+function Store({ title, seen }: { title: string; seen: Seen | undefined }): JSX.Element {
   return (
     <figure class="store">
       <figcaption>
         <h3>{title}</h3>
       </figcaption>
       <StoredPicture bytes={seen?.bytes} before={seen?.before} label={labelOf(seen)} />
-      {children}
     </figure>
   );
 }

@@ -9,7 +9,7 @@ import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { useLoaded } from "../shell/load.ts";
 import { formatRoute } from "../shell/route.ts";
-import { Await } from "../shell/states.tsx";
+import { Await, Empty } from "../shell/states.tsx";
 import type { ServiceInfo, ViewProps } from "../shell/view.ts";
 import { JoinedSection } from "./joined-section.tsx";
 import { LocalSection } from "./local-section.tsx";
@@ -29,6 +29,19 @@ export function Device({ service, server, route }: ViewProps): JSX.Element {
         store at every tick, whether you pressed or not, and its bytes look like noise either way: it counts, and cannot
         remember.
       </p>
+      {isSecureContext ? <Devices service={service} server={server} route={route} task={task} /> : <Insecure />}
+    </>
+  );
+}
+
+function Devices({
+  service,
+  server,
+  route,
+  task,
+}: Pick<ViewProps, "service" | "server" | "route"> & { task: string | undefined }): JSX.Element {
+  return (
+    <>
       {task === undefined ? (
         <LocalSection />
       ) : (
@@ -37,6 +50,15 @@ export function Device({ service, server, route }: ViewProps): JSX.Element {
       <LazyGame />
       <Tasks service={service} current={task} />
     </>
+  );
+}
+
+/** Browsers give pages of other addresses no WebCrypto, without which the SDK does not run. */
+function Insecure(): JSX.Element {
+  return (
+    <Empty title="Devices need a secure address">
+      <p>Open the console over https, or on the machine of the service at http://localhost.</p>
+    </Empty>
   );
 }
 

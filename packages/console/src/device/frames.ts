@@ -1,5 +1,5 @@
 import type { Seen } from "@lethe/lab/duel";
-import { changedShare } from "./picture.ts";
+import { changedBytes } from "./picture.ts";
 
 /** What a device of the game had stored at the end of a tick. */
 export interface Frame {
@@ -8,6 +8,7 @@ export interface Frame {
   readonly before: Uint8Array;
   /** In this tick. */
   readonly writes: number;
+  /** How many bytes differ from those before. */
   readonly changed: number;
 }
 
@@ -16,7 +17,7 @@ export function framesOf(seen: readonly Seen[]): readonly Frame[] {
   let before: Uint8Array = new Uint8Array();
   return seen.map(({ stored }) => {
     const bytes = stored.at(-1)?.bytes ?? before;
-    const frame = { bytes, before, writes: stored.length, changed: changedShare(bytes, before) };
+    const frame = { bytes, before, writes: stored.length, changed: changedBytes(bytes, before) };
     before = bytes;
     return frame;
   });

@@ -1,6 +1,6 @@
 import type { Manifest } from "@lethe/core/message";
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { duration } from "../format/time.ts";
 import { useLoaded } from "../shell/load.ts";
 import { changeQuery, type Route } from "../shell/route.ts";
@@ -28,8 +28,13 @@ export function JoinedSection({
   const loaded = useLoaded(async () => (await import("./joined-device.ts")).fetchTask(server, task), [server, task]);
   const [isJoined, setJoined] = useState(false);
   const { operatorKey } = service;
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // The button that joined is gone.
+    if (isJoined) section.current?.focus({ preventScroll: true });
+  }, [isJoined]);
   return (
-    <section class="inside" aria-label={`A device of ${task}`}>
+    <section class="inside" aria-label={`A device of ${task}`} ref={section} tabIndex={-1}>
       <h2>A device of the task {task}</h2>
       {operatorKey === undefined ? (
         <Empty title="This service has no operator key yet">
@@ -118,9 +123,8 @@ function Joined({
         onRecorded={() => setClickedIn((all) => withClick(all, countedIn(lengthOf(manifest), Date.now() / 1000)))}
         onGone={() => void end("another tab")}
         onWipe={() => void end("wiped here")}
-      >
-        <Countdown device={life.device} />
-      </DevicePanel>
+        status={() => <Countdown device={life.device} />}
+      />
       <Releases server={server} manifest={manifest} clickedIn={clickedIn} />
     </>
   );

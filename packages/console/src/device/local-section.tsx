@@ -26,9 +26,8 @@ export function LocalSection(): JSX.Element {
           stepLabel="Next tick"
           onGone={() => void end("another tab")}
           onWipe={() => void end("wiped here")}
-        >
-          <Window device={life.device} />
-        </DevicePanel>
+          status={() => <Window device={life.device} />}
+        />
       )}
     </section>
   );

@@ -3,7 +3,7 @@ import { indexedDbStore } from "@lethe/device";
 import { brokenMaker, createDuel, type Device, type Duel, ROUND_TICKS, type Side, sdkMaker } from "@lethe/lab/duel";
 import { counterDevice } from "./ordinary-counter.ts";
 
-/** Whom the game is played against: Lethe, and two kinds of devices that can be told apart. */
+/** Whom the game is played against: Lethe, and two kinds of devices that show who clicked. */
 export const OPPONENTS = ["lethe", "counter", "broken"] as const;
 /** One of them. */
 export type Opponent = (typeof OPPONENTS)[number];
@@ -12,7 +12,7 @@ export type Opponent = (typeof OPPONENTS)[number];
 export const OPPONENT_WORDS: Readonly<Record<Opponent, { readonly title: string; readonly about: string }>> = {
   lethe: {
     title: "Lethe",
-    about: "Two devices with Lethe's SDK and its store. Whoever wins against them for long has found a leak.",
+    about: "Two devices with Lethe's SDK and its store. A player who wins against them for long has found a leak.",
   },
   counter: {
     title: "an ordinary counter",
@@ -21,9 +21,12 @@ export const OPPONENT_WORDS: Readonly<Record<Opponent, { readonly title: string;
   broken: {
     title: "Lethe, broken on purpose",
     about:
-      "Two devices that leave out one step of Lethe: they do not encrypt anew before they write. You should win here too.",
+      "Two devices that leave out a step of Lethe: they store ciphertexts without rerandomizing them. A few bytes differ: look closely, or read the table.",
   },
 };
+
+/** What the two devices of a round are called. */
+export const DEVICE_NAMES: Readonly<Record<Side, string>> = { left: "device A", right: "device B" };
 
 /** Rounds of several tabs follow each other: their devices have the same names. */
 const LOCK = "lethe console game";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { changedShare, colourOf, pictureOf } from "./picture.ts";
+import { changedBytes, changedShare, colourOf, pictureOf } from "./picture.ts";
 
 describe("a picture of bytes", () => {
   it("has another colour for every byte, changed or not", () => {
@@ -30,6 +30,7 @@ describe("the share of bytes that changed", () => {
   it("counts bytes that only one of both has", () => {
     expect(changedShare(Uint8Array.of(1, 2, 3, 4), Uint8Array.of(1, 0))).toBe(3 / 4);
     expect(changedShare(Uint8Array.of(1), Uint8Array.of(1, 0))).toBe(1 / 2);
+    expect(changedBytes(Uint8Array.of(1, 2), Uint8Array.of(1, 0, 3))).toBe(2);
     expect([
       changedShare(new Uint8Array(), new Uint8Array()),
       changedShare(Uint8Array.of(1), Uint8Array.of(1)),

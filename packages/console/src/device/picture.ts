@@ -33,10 +33,15 @@ export function pictureOf(bytes: Uint8Array, before: Uint8Array | undefined): Pi
   return { columns, rows, pixels };
 }
 
-/** The share of bytes that differ from those before, or that one of both does not have. */
-export function changedShare(bytes: Uint8Array, before: Uint8Array): number {
+/** How many bytes differ from those before, or are missing in one of both. */
+export function changedBytes(bytes: Uint8Array, before: Uint8Array): number {
   const length = Math.max(bytes.length, before.length);
   let changed = 0;
   for (let i = 0; i < length; i++) if (bytes[i] !== before[i]) changed++;
-  return length === 0 ? 0 : changed / length;
+  return changed;
+}
+
+/** The same as a share of the longer one. */
+export function changedShare(bytes: Uint8Array, before: Uint8Array): number {
+  return changedBytes(bytes, before) / Math.max(bytes.length, before.length, 1);
 }

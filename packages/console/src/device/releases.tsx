@@ -11,7 +11,7 @@ import { figureName, figureText, lengthOf, MOST_FIGURES, publishedSentence, wind
 import type { JoinedDevice } from "./running-device.ts";
 
 const SECOND_MS = 1000;
-/** After so long another tab may be the one that counts. */
+/** After this time, another tab may be the one that counts. */
 const LONG_MS = 10_000;
 
 /** Where a device is in its window, or what it waits for. */

@@ -3,7 +3,7 @@ import { type Observation, observe } from "./observation.ts";
 import { createOrdinaryCounter, type OrdinaryCounter } from "./ordinary-counter.ts";
 import type { RunningDevice } from "./running-device.ts";
 
-/** Looks at the stores of a device and of an ordinary counter, once a second or when asked. */
+/** Looks at the stores of a device and of an ordinary counter, every second or when asked. */
 export interface Looks {
   /** The newest first. */
   readonly observations: readonly Observation[];

@@ -8,7 +8,7 @@ export function chanceOf(right: number, rounds: number): number {
 /** How often luck alone is called more than luck, for all players together and a number of rounds that was fixed. */
 const LEVEL = 0.001;
 
-/** Whether luck hardly explains a score, although it is the best of so many players'. */
+/** Whether luck hardly explains a score, even as the best among this number of players. */
 export function isBeyondLuck(chance: number, players: number): boolean {
   return chance * players <= LEVEL;
 }
