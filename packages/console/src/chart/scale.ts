@@ -21,6 +21,25 @@ export function linearScale(values: readonly number[], from: number, to: number,
   };
 }
 
+/** A logarithmic scale from the smallest to the largest of `values`, which are above zero, to positions. */
+export function logScale(values: readonly number[], from: number, to: number, tickCount = 6): Scale {
+  const low = Math.log10(Math.min(...values));
+  const high = Math.max(low + 1e-9, Math.log10(Math.max(...values)));
+  const powers = Array.from({ length: Math.floor(high) - Math.floor(low) + 1 }, (_, i) => Math.floor(low) + i);
+  const isInside = (value: number): boolean => Math.log10(value) >= low - 1e-9 && Math.log10(value) <= high + 1e-9;
+  // As many round numbers per decade as there is room for; then every second decade, and so on.
+  const candidates = [
+    ...[[1, 2, 5], [1, 3], [1]].map((factors) =>
+      powers.flatMap((power) => factors.map((factor) => factor * 10 ** power)),
+    ),
+    ...[2, 3, 4].map((every) => powers.filter((power) => power % every === 0).map((power) => 10 ** power)),
+  ].map((ticks) => ticks.map((tick) => Number(tick.toPrecision(12))).filter(isInside));
+  return {
+    at: (value) => from + ((Math.log10(value) - low) / (high - low)) * (to - from),
+    ticks: candidates.find((ticks) => ticks.length <= tickCount) ?? [],
+  };
+}
+
 /** The next larger of 1, 2, 2.5 and 5 times a power of ten. */
 function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));

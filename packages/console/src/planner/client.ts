@@ -16,42 +16,47 @@ interface Planner {
   last: number;
 }
 
-const planners = new Map<keyof Jobs, Planner>();
+/** Jobs that take milliseconds share a worker. */
+const QUICK: readonly (keyof Jobs)[] = ["templates", "check", "picture"];
+
+const planners = new Map<string, Planner>();
 
 /**
- * Has the planner's worker do a job. Every kind of job has its own worker, so that a long one delays no other. While one
- * runs, only the newest of the same kind waits: older ones are never answered.
+ * Has the planner's worker do a job. Every kind of job has its own worker, so that a long one delays no other; quick ones
+ * share one. While one runs, only the newest of the same kind waits: older ones are never answered.
  */
 export function runJob<Name extends keyof Jobs>(
   name: Name,
   input: Parameters<Jobs[Name]>[0],
 ): Promise<Awaited<ReturnType<Jobs[Name]>>> {
-  const planner = planners.get(name) ?? startPlanner();
-  planners.set(name, planner);
+  const place = QUICK.includes(name) ? "quick" : name;
+  const planner = planners.get(place) ?? startPlanner(place);
+  planners.set(place, planner);
   return new Promise((resolve, reject) => {
     planner.waiting.set(name, { input, resolve, reject });
     next(planner);
   });
 }
 
-function startPlanner(): Planner {
+function startPlanner(place: string): Planner {
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
   const planner: Planner = { worker, waiting: new Map(), last: 0 };
-  const finish = (settle: (job: Waiting) => void): void => {
-    const { running } = planner;
-    delete planner.running;
-    if (running) settle(running);
-    next(planner);
-  };
   worker.addEventListener("message", ({ data }: MessageEvent<Done>) => {
-    if (data.id !== planner.last) return;
-    finish(({ resolve, reject }) => {
-      if ("output" in data) resolve(data.output as never);
-      else reject(new LetheError(data.failed.code, data.failed.message));
-    });
+    const { running } = planner;
+    if (data.id !== planner.last || !running) return;
+    delete planner.running;
+    if ("output" in data) running.resolve(data.output as never);
+    else running.reject(new LetheError(data.failed.code, data.failed.message));
+    next(planner);
   });
   worker.addEventListener("error", () => {
-    finish(({ reject }) => reject(new LetheError("service-failed", "the planner could not be loaded: try again")));
+    // It may not have been loaded at all, and would answer nothing: the next job starts another one.
+    planners.delete(place);
+    worker.terminate();
+    const failed = new LetheError("service-failed", "the planner could not be loaded: try again");
+    for (const { reject } of [planner.running, ...planner.waiting.values()].filter((job) => job !== undefined)) {
+      reject(failed);
+    }
   });
   return planner;
 }

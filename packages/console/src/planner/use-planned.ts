@@ -13,21 +13,26 @@ export interface Planned<T> {
 /** Time for the next key. */
 const PAUSE_MS = 120;
 
-/** Asks the planner whenever the input changes, and keeps the last answer meanwhile, so that nothing jumps. */
+/**
+ * Asks the planner whenever the input changes, and keeps the last answer meanwhile, so that nothing jumps. It also stays
+ * if the new answer is undefined or a failure, or if nothing is asked.
+ */
 export function usePlanned<Name extends keyof Jobs>(
   name: Name,
   input: Parameters<Jobs[Name]>[0] | undefined,
-): Planned<Awaited<ReturnType<Jobs[Name]>>> {
-  type Output = Awaited<ReturnType<Jobs[Name]>>;
+): Planned<NonNullable<Awaited<ReturnType<Jobs[Name]>>>> {
+  type Output = NonNullable<Awaited<ReturnType<Jobs[Name]>>>;
   const key = JSON.stringify(input);
-  const [answer, setAnswer] = useState<{ key?: string | undefined; value?: Output; failure?: LetheError }>({});
+  const [answer, setAnswer] = useState<{ key?: string | undefined; value?: Output | undefined; failure?: LetheError }>(
+    {},
+  );
   useEffect(() => {
     if (input === undefined) return undefined;
     let isCurrent = true;
     const timer = setTimeout(() => {
       runJob(name, input).then(
-        (value) => isCurrent && setAnswer({ key, value }),
-        (failure: LetheError) => isCurrent && setAnswer({ key, failure }),
+        (value) => isCurrent && setAnswer((last) => ({ key, value: value ?? last.value })),
+        (failure: LetheError) => isCurrent && setAnswer((last) => ({ key, value: last.value, failure })),
       );
     }, PAUSE_MS);
     return () => {

@@ -1,10 +1,8 @@
 import type { Task } from "@lethe/core/message";
-import type { BudgetChange } from "@lethe/core/plan";
 import type { JSX } from "preact";
 import { DataTable } from "../chart/figure.tsx";
-import { epsilonText, significant, whole } from "../format/number.ts";
-import { duration } from "../format/time.ts";
 import { usePlanned } from "../planner/use-planned.ts";
+import { Budget, NoBudget } from "../price/budget.tsx";
 import { cellsOf } from "./period-cells.ts";
 import { alternativeText } from "./sentences.ts";
 
@@ -35,50 +33,6 @@ export function Changes({ task }: { task: Task }): JSX.Element {
 /** What a device may spend, how often it can answer, and what to change if it skips windows. */
 export function BudgetSection({ task }: { task: Task }): JSX.Element {
   const { value } = usePlanned("budget", { task });
-  if (!task.budget) {
-    return <p>This task states no budget: a device answers in every window that it is on.</p>;
-  }
-  if (!value?.budget) return <p class="muted">Reading the budget …</p>;
-  const { epsilon, days, neededEpsilon, windowsPerPeriod, affordablePerPeriod, changes } = value.budget;
-  const isEnough = affordablePerPeriod >= windowsPerPeriod;
-  return (
-    <div class="budget">
-      <h3>Its budget</h3>
-      <p>
-        A device spends at most ε = <b data-value={String(epsilon)}>{significant(epsilon)}</b> in any{" "}
-        {significant(days)} days. All {whole(windowsPerPeriod)} windows of that time need ε ={" "}
-        <b data-value={String(neededEpsilon)}>{epsilonText(neededEpsilon)}</b>.{" "}
-        {isEnough
-          ? "So it skips no window."
-          : `So it answers ${whole(affordablePerPeriod)} of them and skips the others, which biases results towards devices that are seldom on.`}
-      </p>
-      <meter
-        min={0}
-        max={1}
-        value={Math.min(1, neededEpsilon / epsilon)}
-        aria-label="Share of the budget that is needed"
-      />
-      {changes.length > 0 && (
-        <>
-          <p>Any of these changes avoids that:</p>
-          <ul>
-            {changes.map((change) => (
-              <li key={change.change}>{changeText(change)}</li>
-            ))}
-          </ul>
-        </>
-      )}
-    </div>
-  );
-}
-
-function changeText(change: BudgetChange): string {
-  switch (change.change) {
-    case "longer-windows":
-      return `Windows of ${duration(change.windowSeconds)}: "ticks": ${change.ticks}, "tickSeconds": ${change.tickSeconds}.`;
-    case "fewer-metrics":
-      return `Fewer metrics: keep ${change.keep.join(", ")}; drop ${change.drop.join(", ")}.`;
-    case "server-noise":
-      return `Noise at two servers: "noise": "servers", "sigma": ${change.metrics[0]?.sigma}.`;
-  }
+  if (!task.budget) return <NoBudget />;
+  return value?.budget ? <Budget plan={value.budget} /> : <p class="muted">Reading the budget …</p>;
 }

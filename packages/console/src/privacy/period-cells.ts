@@ -1,6 +1,6 @@
 import type { Cell } from "../chart/figure.tsx";
 import { epsilonText, whole } from "../format/number.ts";
-import type { PeriodCost } from "../planner/jobs.ts";
+import type { PeriodCost } from "../planner/task-jobs.ts";
 
 /** The figures of a period, with all their digits for programs. */
 export function cellsOf({ windows, answered, total }: PeriodCost): Cell[] {

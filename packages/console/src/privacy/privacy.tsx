@@ -1,7 +1,7 @@
 /**
  * The view of privacy: what one device pays for a task, per window and over time, against its budget, and what would
- * change that. Everything is computed by core in the planner's worker. Start reading here; `sentences.ts` says what an ε
- * means.
+ * change that. Everything is computed by core in the planner's worker. Start reading here; `../price` says what an
+ * ε means.
  */
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";

@@ -2,14 +2,12 @@ import type { Task } from "@lethe/core/message";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { DataTable } from "../chart/figure.tsx";
-import { epsilonText, whole } from "../format/number.ts";
-import { duration } from "../format/time.ts";
-import type { WindowCost } from "../planner/jobs.ts";
+import type { WindowCost } from "../planner/task-jobs.ts";
 import { usePlanned } from "../planner/use-planned.ts";
+import { ThreeFigures } from "../price/three-figures.tsx";
 import { Failure, Loading } from "../shell/states.tsx";
 import { BudgetSection, Changes } from "./changes.tsx";
 import { cellsOf } from "./period-cells.ts";
-import { aggregateSentence, hijackedSentence, localSentence } from "./sentences.ts";
 
 /** What one device pays for a task. */
 export function TaskPrivacy({ server, task, now }: { server: string; task: string; now: number }): JSX.Element {
@@ -19,40 +17,13 @@ export function TaskPrivacy({ server, task, now }: { server: string; task: strin
   if (!value) return <Loading what={`the price of ${task}`} />;
   return (
     <>
-      <ThreeFigures {...value} />
+      <section aria-label="This window">
+        <h2>This window</h2>
+        <ThreeFigures task={value.manifest} plan={value.plan} />
+      </section>
       <Periods {...value} now={now} />
       <Changes task={value.manifest} />
     </>
-  );
-}
-
-function ThreeFigures({ manifest, plan }: WindowCost): JSX.Element {
-  const { local, aggregate, hijackedEpsilon } = plan.perWindow;
-  const cards = [
-    ["Local", local.epsilon, localSentence(local.epsilon, manifest.mode === "two-server")],
-    ["Aggregate", aggregate.epsilon, aggregateSentence(aggregate.epsilon, whole(plan.reporting))],
-    ["Hijacked report", hijackedEpsilon, hijackedSentence(hijackedEpsilon)],
-  ] as const;
-  return (
-    <section aria-label="This window">
-      <h2>This window</h2>
-      <p class="muted">
-        A window lasts {duration(manifest.ticks * manifest.tickSeconds)}. All figures hold with δ = 10⁻⁶, are those of
-        all {whole(manifest.metrics.length)} metrics together, and are rounded up. Smaller is more private.
-      </p>
-      <div class="grid">
-        {cards.map(([title, epsilon, sentence]) => (
-          <div key={title} class="panel card">
-            <h3>{title}</h3>
-            <p class="headline" data-value={String(epsilon)}>
-              {Number.isFinite(epsilon) ? "ε = " : ""}
-              {epsilonText(epsilon)}
-            </p>
-            <p>{sentence}</p>
-          </div>
-        ))}
-      </div>
-    </section>
   );
 }
 

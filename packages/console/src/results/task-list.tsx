@@ -41,7 +41,10 @@ export function TaskList({
 function NoTasks(): JSX.Element {
   return (
     <Empty title="This service collects nothing yet">
-      <p>A task says what devices count, for how long, and with how much noise. Create one on the command line:</p>
+      <p>
+        A task says what devices count, for how long, and with how much noise.{" "}
+        <a href={formatRoute({ view: "plan" })}>Plan one and create it here</a>, or on the command line:
+      </p>
       <pre>npx lethe task create task.json --server {location.origin}</pre>
     </Empty>
   );

@@ -14,6 +14,7 @@ import type { ServiceInfo, View } from "./view.ts";
 const TITLES: Readonly<Record<ViewName, string>> = {
   results: "Results",
   privacy: "Privacy",
+  plan: "Plan",
   device: "Inside a device",
 };
 
@@ -27,7 +28,8 @@ export type Views = Readonly<Record<ViewName, () => Promise<View>>>;
 export function App({ views }: { views: Views }): JSX.Element {
   const route = useRoute();
   const token = useToken();
-  const service = useLoaded(() => fetchInfo(token), [token]);
+  // A view stays where it is while its reader enters a token.
+  const service = useLoaded(() => fetchInfo(token), [token], { keepsLast: true });
   const main = useRef<HTMLElement>(null);
   useEffect(() => {
     document.title = `${TITLES[route.view]} · Lethe`;
@@ -56,7 +58,7 @@ export function App({ views }: { views: Views }): JSX.Element {
       </header>
       <main id="main" ref={main} tabIndex={-1}>
         <Await loaded={service} what="the service">
-          {(info) => <ViewOf views={views} route={route} service={info} token={token} />}
+          {(info) => <ViewOf views={views} route={route} service={info} token={token} again={service.again} />}
         </Await>
       </main>
     </>
@@ -68,17 +70,19 @@ function ViewOf({
   route,
   service,
   token,
+  again,
 }: {
   views: Views;
   route: Route;
   service: ServiceInfo;
   token: string | undefined;
+  again: () => void;
 }): JSX.Element {
   // In an object, because a state that is a function would be called.
   const loaded = useLoaded(async () => ({ Shown: await views[route.view]() }), [route.view]);
   return (
     <Await loaded={loaded} what={TITLES[route.view].toLowerCase()}>
-      {({ Shown }) => <Shown service={service} server={SERVER} route={route} token={token} />}
+      {({ Shown }) => <Shown service={service} server={SERVER} route={route} token={token} again={again} />}
     </Await>
   );
 }

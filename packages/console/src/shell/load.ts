@@ -13,9 +13,10 @@ type Inner<T> =
   | { readonly state: "failed"; readonly failure: LetheError }
   | { readonly state: "there"; readonly value: T };
 
-/** How often something is fetched again; by default never. */
+/** How often something is fetched again; by default never. And whether the last value stays when the keys change. */
 interface LoadOptions {
   readonly everyMilliseconds?: number;
+  readonly keepsLast?: boolean;
 }
 
 /**
@@ -25,13 +26,13 @@ interface LoadOptions {
 export function useLoaded<T>(
   load: () => Promise<T>,
   keys: readonly unknown[],
-  { everyMilliseconds }: LoadOptions = {},
+  { everyMilliseconds, keepsLast = false }: LoadOptions = {},
 ): Loaded<T> {
   const [inner, setInner] = useState<Inner<T>>({ state: "loading" });
   const [tries, setTries] = useState(0);
   const again = (): void => setTries((n) => n + 1);
   useEffect(() => {
-    setInner({ state: "loading" });
+    if (!keepsLast) setInner({ state: "loading" });
   }, keys);
   useEffect(() => {
     let isCurrent = true;

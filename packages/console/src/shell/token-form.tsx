@@ -3,7 +3,13 @@ import { useState } from "preact/hooks";
 import { saveToken, useToken } from "./token.ts";
 
 /** Asks for the admin token, and says why. */
-export function TokenForm({ reason }: { reason?: string }): JSX.Element {
+export function TokenForm({
+  reason,
+  title = "This view needs the admin token",
+}: {
+  reason?: string;
+  title?: string;
+}): JSX.Element {
   const token = useToken();
   const [text, setText] = useState("");
   return (
@@ -14,7 +20,7 @@ export function TokenForm({ reason }: { reason?: string }): JSX.Element {
         if (text.trim() !== "") saveToken(text.trim());
       }}
     >
-      <h2>This view needs the admin token</h2>
+      <h2>{title}</h2>
       {token !== undefined && reason !== undefined && <p role="alert">{reason}</p>}
       <p>
         The operator has it: in <code>LETHE_ADMIN_TOKEN</code>, or in the file <code>admin-token</code> in the data

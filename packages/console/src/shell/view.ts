@@ -22,6 +22,8 @@ export interface ViewProps {
   readonly route: Route;
   /** The admin token of this tab, if one was entered. */
   readonly token: string | undefined;
+  /** Asks the service again what it says about itself. */
+  readonly again: () => void;
 }
 
 /** A view: what is below the navigation. */

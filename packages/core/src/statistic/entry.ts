@@ -45,6 +45,13 @@ export interface MetricForm {
   readonly fields: Readonly<Record<string, Field<unknown>>>;
 }
 
+/** A metric, and a window in which it makes sense. */
+export interface TaskExample<Example> {
+  readonly metric: Example;
+  readonly tickSeconds: number;
+  readonly ticks: number;
+}
+
 /** How its metrics are written in tasks. */
 export interface TaskPart<Name extends StatisticName> {
   /** The first is that of metrics for which no other is. */
@@ -56,6 +63,8 @@ export interface TaskPart<Name extends StatisticName> {
   check(metric: MetricOf<Name>, place: { readonly ticks: number; readonly isLimited: boolean }): void;
   /** The names of the events that a metric is about, each once. */
   events(metric: MetricOf<Name>, place: { readonly ticks: number }): readonly string[];
+  /** What somebody who starts a task file can begin with. It can run, and says nothing that has a default. */
+  readonly example: TaskExample<MetricOf<Name>>;
   /** What planning such a metric asks. */
   questionOf(metric: MetricOf<Name>, delta: number): Pick<Question, "goal" | "mechanism"> & AnyShape;
 }
@@ -148,6 +157,8 @@ export type SummaryField = "reached" | "curve" | "margins";
 
 /** For people who read plans and results. */
 export interface Words {
+  /** What the statistic answers: "On how many devices did it happen?" */
+  readonly question: string;
   /** "devices", or nothing if figures have no unit. */
   readonly unit: string;
   /** How many decimals of a figure are printed. */

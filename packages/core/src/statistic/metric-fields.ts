@@ -19,6 +19,9 @@ import { MOST_TICKS } from "./writes.ts";
 /** The scheme of a metric or of a task. */
 export const scheme: Field<SchemeName | undefined> = optional(oneOf(...SCHEMES));
 
+/** Of an example whose window has no meaning for it: ticks of 5 minutes, and a release every day. */
+export const ONE_DAY: { readonly tickSeconds: number; readonly ticks: number } = { tickSeconds: 300, ticks: 288 };
+
 /** The fields that every metric has. */
 export const named: Fields<Omit<NamedMetric, "event">> = {
   name,

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { entryOf, STATISTICS } from "@lethe/core/statistic";
 import { describe, expect, it } from "vitest";
 
 const root = new URL("../../../../", import.meta.url);
@@ -24,6 +25,12 @@ function anchorsOf(page: string): Set<string> {
 describe("the pages", () => {
   it("README has at most 150 lines", () => {
     expect(readFileSync(new URL("README.md", root), "utf8").trimEnd().split("\n").length).toBeLessThanOrEqual(150);
+  });
+
+  it("docs/README has the question of every statistic, as the console asks it", () => {
+    const index = readFileSync(new URL("docs/README.md", root), "utf8");
+    const rows = [...index.matchAll(/^\| (.*) \| \[?`([\w-]+)`/gm)].map(([, question, name]) => [name, question]);
+    expect(rows).toEqual(STATISTICS.map((name) => [name, entryOf(name).words.question]));
   });
 
   it.each(pages)("%s links to pages and headings that exist", (page) => {

@@ -18,7 +18,13 @@ export const activePeriods: StatisticEntry<"active-periods"> = namedEntry<"activ
     },
     automaton: activePeriodsAutomaton,
     labels: (settings) => settings.edges.map((_, bucket) => bucketName(settings.edges, bucket)),
+    // A week, with a tick every hour.
+    example: {
+      ...{ tickSeconds: 3600, ticks: 168 },
+      metric: { name: "days.active", event: "app.opened", periodTicks: 24, edges: [0, 1, 3, 5] },
+    },
     words: {
+      question: "On how many days of the window?",
       heading: "periods",
       emptyFigure: "an empty bucket",
       events: "one event in a period counts as many do",

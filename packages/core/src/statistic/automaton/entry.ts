@@ -68,6 +68,7 @@ const planning: PlanningPart<"automaton"> = {
 };
 
 const WORDS: Words = {
+  question: "Anything else that a finite automaton can answer",
   unit: "devices",
   decimals: 0,
   figure: "a count",

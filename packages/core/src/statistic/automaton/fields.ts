@@ -18,7 +18,7 @@ import {
 import type { TaskPart } from "../entry.ts";
 import { requireHistogramEpsilon } from "../histogram/histogram.ts";
 import { requireSigma } from "../mean/mean.ts";
-import { named } from "../metric-fields.ts";
+import { named, ONE_DAY } from "../metric-fields.ts";
 import type { AnyShape } from "../spec.ts";
 import { MOST_TICKS } from "../writes.ts";
 import { eventsIn, type GeneralSettings, generalAutomaton, hasNumbers, rangeOf } from "./general.ts";
@@ -77,6 +77,18 @@ export const automatonInTasks: TaskPart<"automaton"> = {
     }
   },
   events: ({ transitions }) => eventsIn(transitions),
+  example: {
+    ...ONE_DAY,
+    metric: {
+      name: "trial",
+      statistic: "automaton",
+      states: ["idle", "tried", "paid"],
+      start: "idle",
+      transitions: { idle: { "trial.started": "tried" }, tried: { paid: "paid" } },
+      outputs: { idle: "no trial", tried: "tried", paid: "paid" },
+      localEpsilon: 1,
+    },
+  },
   questionOf: (metric, delta) => ({
     goal: "sigma" in metric ? { sigma: metric.sigma, delta } : { localEpsilon: metric.localEpsilon, delta },
     ...("mechanism" in metric && metric.mechanism && { mechanism: metric.mechanism }),

@@ -1,6 +1,6 @@
 import { type Fields, number, oneOf, optional } from "../../schema/index.ts";
 import { categoryCharges, checkCategoryGoal, planCategories } from "../category-plan.ts";
-import type { StatisticEntry, Summary, Words } from "../entry.ts";
+import type { StatisticEntry, Summary, TaskExample, Words } from "../entry.ts";
 import { MECHANISMS, requireHistogramEpsilon } from "../histogram/histogram.ts";
 import { named } from "../metric-fields.ts";
 import type { AnyShape, NamedMetric } from "../spec.ts";
@@ -19,8 +19,10 @@ export interface NamedParts<Settings> {
   /** Refuses settings that cannot be with a `RangeError` that begins with the name of the field. */
   automaton(settings: Settings, place: { readonly ticks: number }): Automaton;
   labels(settings: Settings): readonly string[];
+  /** What somebody who starts a task file can begin with, but for its noise. */
+  readonly example: TaskExample<Settings & Pick<NamedMetric, "name">>;
   summary?(settings: Settings): Summary;
-  readonly words: Pick<Words, "heading" | "category" | "emptyFigure" | "events"> & {
+  readonly words: Pick<Words, "question" | "heading" | "category" | "emptyFigure" | "events"> & {
     readonly title: (name: string) => string;
   };
 }
@@ -29,6 +31,7 @@ export interface NamedParts<Settings> {
 type NamedStatisticName = "funnel" | "choice" | "active-periods" | "retention" | "joint";
 
 type Spec = StatisticTypes[NamedStatisticName]["oneServer"];
+type NamedStatisticMetric = StatisticTypes[NamedStatisticName]["metric"];
 
 /** The noise of metrics with categories, as a task states it. */
 export const categoryNoise: Fields<CategoryNoise> = {
@@ -41,8 +44,9 @@ export function namedEntry<Name extends NamedStatisticName, Settings extends obj
   statistic: Name,
   parts: NamedParts<Settings>,
 ): StatisticEntry<Name> {
-  const { what, fields, automaton, labels, summary, words } = parts;
+  const { what, fields, automaton, labels, example, summary, words } = parts;
   const { title, ...rest } = words;
+  const { name, ...shape } = example.metric;
   const own = Object.keys(fields) as (keyof Settings)[];
   /** The fields of this statistic, among those of all. */
   const settingsIn = (shape: object): Settings =>
@@ -59,6 +63,10 @@ export function namedEntry<Name extends NamedStatisticName, Settings extends obj
         requireHistogramEpsilon(metric.localEpsilon, metric.mechanism);
       },
       events: (metric, place) => automaton(settingsOf(metric), place).events,
+      example: {
+        ...example,
+        metric: { name, statistic, ...shape, localEpsilon: 1 } as unknown as NamedStatisticMetric,
+      },
       questionOf: ({ localEpsilon, mechanism, ...metric }, delta) => ({
         goal: { localEpsilon, delta },
         ...(mechanism && { mechanism }),

@@ -1,6 +1,6 @@
 import { namedEntry } from "../automaton/named-entry.ts";
 import type { StatisticEntry } from "../entry.ts";
-import { eventNames } from "../metric-fields.ts";
+import { eventNames, ONE_DAY } from "../metric-fields.ts";
 import { type ChoiceSettings, choiceAutomaton, choiceLabels } from "./choice.ts";
 import { keep } from "./fields.ts";
 
@@ -10,7 +10,9 @@ export const choice: StatisticEntry<"choice"> = namedEntry<"choice", ChoiceSetti
   fields: { options: eventNames, keep },
   automaton: choiceAutomaton,
   labels: choiceLabels,
+  example: { ...ONE_DAY, metric: { name: "export.format", options: ["pdf", "png", "svg"], keep: "last" } },
   words: {
+    question: "Which option do devices take: first, last, or the highest?",
     heading: "option",
     emptyFigure: "an option that nobody chose",
     events: "one option of a device counts",

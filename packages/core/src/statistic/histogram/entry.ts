@@ -45,6 +45,7 @@ export const histogram: StatisticEntry<"histogram"> = {
     quantiles: QUANTILES,
   },
   words: {
+    question: "How many devices had how many events?",
     unit: "devices",
     decimals: 0,
     figure: "a count",

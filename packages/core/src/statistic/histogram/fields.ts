@@ -1,7 +1,7 @@
 import { createDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { described, type Field, type Fields, list, number, oneOf, optional, stricter } from "../../schema/index.ts";
 import type { TaskPart } from "../entry.ts";
-import { edges, event, eventOf, eventsPerTick, hasNoise, named } from "../metric-fields.ts";
+import { edges, event, eventOf, eventsPerTick, hasNoise, named, ONE_DAY } from "../metric-fields.ts";
 import { roomOf } from "../room.ts";
 import {
   type CountedHistogramMetric,
@@ -67,6 +67,10 @@ export const histogramInTasks: TaskPart<"histogram"> = {
     else requireHistogramEpsilon(metric.localEpsilon, metric.mechanism);
   },
   events: eventOf,
+  example: {
+    ...ONE_DAY,
+    metric: { name: "export.clicks", statistic: "histogram", edges: [0, 1, 2, 5], localEpsilon: 1 },
+  },
   questionOf: (metric, delta) => {
     const { edges: begins } = metric;
     if (metric.noise) return { goal: { sigma: metric.sigma, delta }, edges: begins };

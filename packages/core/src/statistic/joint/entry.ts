@@ -1,5 +1,6 @@
 import { namedEntry } from "../automaton/named-entry.ts";
 import type { StatisticEntry } from "../entry.ts";
+import { ONE_DAY } from "../metric-fields.ts";
 import { componentLabels, components } from "./components.ts";
 import { type JointSettings, jointAutomaton } from "./joint.ts";
 
@@ -42,7 +43,18 @@ export const joint: StatisticEntry<"joint"> = namedEntry<"joint", JointSettings>
       ],
     };
   },
+  example: {
+    ...ONE_DAY,
+    metric: {
+      name: "paid.format",
+      of: [
+        { statistic: "occurrence", event: "paid" },
+        { statistic: "choice", options: ["pdf", "png"], keep: "last" },
+      ],
+    },
+  },
   words: {
+    question: "How do two of these go together?",
     heading: "pair",
     emptyFigure: "an empty pair",
     events: "each side of the table counts by itself",

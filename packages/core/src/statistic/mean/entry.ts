@@ -41,6 +41,7 @@ export const mean: StatisticEntry<"mean"> = {
     answer: ({ event, limit = 0 }, stream) => [Math.min(countOf(stream, event), limit)],
   },
   words: {
+    question: "How many events does a device have on average?",
     unit: "",
     decimals: 3,
     figure: "the mean",

@@ -1,6 +1,6 @@
 import { type Fields, number, oneOf, stricter } from "../../schema/index.ts";
 import type { TaskPart } from "../entry.ts";
-import { event, eventOf, eventsPerTick, named } from "../metric-fields.ts";
+import { event, eventOf, eventsPerTick, named, ONE_DAY } from "../metric-fields.ts";
 import { roomOf } from "../room.ts";
 import { checkMean, type MeanMetric } from "./mean.ts";
 
@@ -21,5 +21,6 @@ export const meanInTasks: TaskPart<"mean"> = {
     checkMean({ limit, sigma, eventsPerTick: most, ticks });
   },
   events: eventOf,
+  example: { ...ONE_DAY, metric: { name: "tabs.opened", statistic: "mean", limit: 10, sigma: 2 } },
   questionOf: ({ sigma, limit }, delta) => ({ goal: { sigma, delta }, limit }),
 };

@@ -43,6 +43,7 @@ export const occurrence: StatisticEntry<"occurrence"> = {
     answer: ({ event }, stream) => [Math.min(countOf(stream, event), 1)],
   },
   words: {
+    question: "On how many devices did it happen?",
     unit: "devices",
     decimals: 0,
     figure: "a count",

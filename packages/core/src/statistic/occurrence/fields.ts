@@ -2,7 +2,7 @@ import { createDiscreteGaussian } from "../../privacy/discrete-gaussian.ts";
 import { requireEpsilon } from "../../privacy/epsilon.ts";
 import { type Fields, number, oneOf } from "../../schema/index.ts";
 import type { TaskPart } from "../entry.ts";
-import { event, eventOf, hasNoise, named } from "../metric-fields.ts";
+import { event, eventOf, hasNoise, named, ONE_DAY } from "../metric-fields.ts";
 import type { CountedOccurrenceMetric, OccurrenceMetric } from "./occurrence.ts";
 
 const OCCURRENCE: Fields<Omit<OccurrenceMetric, "noise">> = {
@@ -31,6 +31,7 @@ export const occurrenceInTasks: TaskPart<"occurrence"> = {
     else requireEpsilon(metric.localEpsilon);
   },
   events: eventOf,
+  example: { ...ONE_DAY, metric: { name: "export.failed", statistic: "occurrence", localEpsilon: 1 } },
   questionOf: (metric, delta) => ({
     goal: metric.noise ? { sigma: metric.sigma, delta } : { localEpsilon: metric.localEpsilon, delta },
   }),

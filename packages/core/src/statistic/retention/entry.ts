@@ -27,7 +27,10 @@ export const retention: StatisticEntry<"retention"> = namedEntry<"retention", Re
       categories: patternsWith({ periods }, period),
     })),
   }),
+  // Four weeks, with a tick every hour.
+  example: { tickSeconds: 3600, ticks: 672, metric: { name: "weeks.active", event: "app.opened", periods: 4 } },
   words: {
+    question: "Do they come back, week after week?",
     heading: "pattern",
     emptyFigure: "a pattern that no device has",
     events: "one event in a period counts as many do",
