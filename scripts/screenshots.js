@@ -1,5 +1,6 @@
 // Takes the screenshots of the README, in docs/: the results of a demonstration, and the inside of a device. They come
-// from a real service with 200 devices, after some windows, so this takes some minutes.
+// from a real service with 200 devices, after some windows, so this takes minutes. `npm run screenshots -- --devices 20`
+// is faster; all options are those of `lethe demo`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { statSync } from "node:fs";
@@ -17,9 +18,13 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const { CHROMIUM_PATH: executablePath } = findOrInstallBrowsers().paths;
 if (!executablePath) throw new Error("there is no Chromium: install it, or set CHROMIUM_PATH");
 
-const demo = spawn(process.execPath, [join(root, "packages/cli/bin/lethe.js"), "demo", "--no-open", "--json"], {
-  stdio: ["ignore", "pipe", "pipe"],
-});
+const demo = spawn(
+  process.execPath,
+  [join(root, "packages/cli/bin/lethe.js"), "demo", "--no-open", "--json", ...process.argv.slice(2)],
+  {
+    stdio: ["ignore", "pipe", "pipe"],
+  },
+);
 process.once("exit", () => demo.kill("SIGKILL"));
 const address = await new Promise((resolve) => {
   createInterface(demo.stderr).on("line", (line) => {
