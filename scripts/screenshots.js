@@ -40,16 +40,18 @@ for (let done = 0; done < WINDOWS; done++) {
 // Chromium refuses to run its sandbox as root.
 const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
 const browser = await chromium.launch({ executablePath, args });
-await take("results", "", { width: 1100, height: 1010 }, async (page) => {
+await take("results", "#/results/editor-health?metric=export.clicks", { width: 1000, height: 1000 }, async (page) => {
+  // A horizontal line has no height, and counts as hidden.
+  await page.locator("section.metric svg line.truth").first().waitFor({ state: "attached" });
   await page.locator(".live").getByText("tick 3 of 6").waitFor();
-  await page.locator("section.metric svg line.truth").first().waitFor();
 });
-await take("inside-a-device", "#/device", { width: 1100, height: 900 }, async (page) => {
+await take("inside-a-device", "#/device", { width: 1000, height: 836 }, async (page) => {
   const button = page.locator(".record button").first();
   for (const times of [2, 1]) {
     for (let i = 0; i < times; i++) await button.click();
     await page.getByRole("button", { name: "Next tick" }).click();
   }
+  await page.evaluate(() => scrollTo(0, 0));
 });
 await browser.close();
 demo.kill("SIGINT");
