@@ -2,6 +2,7 @@ import type { WindowState, WindowStatus } from "@lethe/core/message";
 import { describe, expect, it } from "vitest";
 import { fakeService } from "../test/fake-service.ts";
 import { findRelease, waitUntilFinished } from "./find.ts";
+import { fetchWindow } from "./service.ts";
 import { newestInGrace, nextToFinish, unfinishedWindows } from "./window.ts";
 
 const NOW = 1000;
@@ -53,6 +54,17 @@ describe("finding windows", () => {
     const { url } = await fakeService(windows({ 7: "released", 8: "grace", 9: "grace", 10: "open", 11: "not-open" }));
     const found = await unfinishedWindows(url, MANIFEST, NOW);
     expect(found.map(({ window }) => window)).toEqual([11, 10, 9, 8]);
+  });
+
+  it("the unfinished ones of a service that keeps its results private need the token", async () => {
+    const reader = { token: "0123456789abcdef" };
+    const paths = { ...windows({ 8: "closed", 9: "grace", 10: "open" }), "/v1/tasks/t/releases/8": () => undefined };
+    const { url } = await fakeService(paths, reader.token);
+    const found = await unfinishedWindows(url, MANIFEST, NOW, reader);
+    expect(found.map(({ window }) => window)).toEqual([10, 9, 8]);
+    await expect(unfinishedWindows(url, MANIFEST, NOW)).rejects.toMatchObject({ code: "unauthorized" });
+    expect(await fetchWindow(url, "t", 9, reader)).toMatchObject({ state: "grace" });
+    await expect(fetchWindow(url, "t", 9)).rejects.toMatchObject({ code: "unauthorized" });
   });
 });
 

@@ -4,10 +4,11 @@
  * `@lethe/core`, and needs only `fetch` and WebCrypto.
  *
  * Start reading with `service.ts`, the requests that anybody may send. `admin.ts` has the requests that take the admin
- * token, `window.ts` finds windows, `find.ts` finds their releases, `last-windows.ts` finds those of many windows, and
- * `collect.ts` asks two servers and has `assemble.ts` check and add what they publish. All requests pass through
- * `request.ts`. Figures for readers start with `series.ts`, figures over many windows; `figures.ts` has those of
- * one window, and `csv.ts` writes both as CSV. `demonstration.ts` is what only a demonstration knows.
+ * token, `operations.ts` reads how a service is, `window.ts` finds windows, `find.ts` finds their releases,
+ * `last-windows.ts` finds those of many windows, and `collect.ts` asks two servers and has `assemble.ts` check and add
+ * what they publish. All requests pass through `request.ts`. Figures for readers start with `series.ts`, figures over
+ * many windows; `figures.ts` has those of one window, and `csv.ts` writes both as CSV. `demonstration.ts` is what only a
+ * demonstration knows.
  */
 
 export {
@@ -28,13 +29,15 @@ export { ANY, type CrossTable, crossTableOf, differencesOf, isAverage, localDelt
 export { type FoundRelease, findRelease, type Pending, type SoughtRelease } from "./find.ts";
 export { lastWindows, type UnreleasedWindow } from "./last-windows.ts";
 export { fetchManifest, fetchSignedManifest } from "./manifest.ts";
-export { unless } from "./request.ts";
+export { fetchOperations, fetchServiceInfo } from "./operations.ts";
+export { type Refusal, unless } from "./request.ts";
 export { FINISHED_WORDS, type FigureOrGap, type FinishedWindow, figureIn, type Series, seriesOf } from "./series.ts";
 export {
   fetchRelease,
   fetchReleases,
   fetchWindow,
   type PublishedWindow,
+  type Reader,
   type ServerShare,
   statusOfFile,
 } from "./service.ts";

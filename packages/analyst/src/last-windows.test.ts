@@ -43,6 +43,17 @@ describe("the last windows", () => {
     expect(asked.filter((path) => path.includes("releases")).length).toBe(2);
   });
 
+  it("of a service that keeps its results private need the token, on every page", async () => {
+    const windows = Array.from({ length: 100 }, (_, i) => told(500 - i));
+    const pages = {
+      "/v1/tasks/t/releases?limit=100": page(...windows),
+      "/v1/tasks/t/releases?limit=1&before=401": page(told(400)),
+    };
+    const { url } = await fakeService(pages, "0123456789abcdef");
+    expect((await lastWindows(url, "t", 101, { token: "0123456789abcdef" })).length).toBe(101);
+    await expect(lastWindows(url, "t", 101)).rejects.toMatchObject({ code: "unauthorized" });
+  });
+
   it("of a task that is not there are its refusal", async () => {
     const { url } = await fakeService({});
     await expect(lastWindows(url, "t", 3)).rejects.toMatchObject({ code: "unknown-task" });

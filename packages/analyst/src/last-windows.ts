@@ -1,4 +1,4 @@
-import { fetchReleases, type PublishedWindow } from "./service.ts";
+import { fetchReleases, type PublishedWindow, type Reader } from "./service.ts";
 
 /** A window between others about which nothing was published: the service did not run, or is not done with it. */
 export interface UnreleasedWindow {
@@ -21,12 +21,13 @@ export async function lastWindows(
   server: string,
   task: string,
   count: number,
+  { token }: Reader = {},
 ): Promise<readonly (PublishedWindow | UnreleasedWindow)[]> {
   const published: PublishedWindow[] = [];
   for (;;) {
     const limit = Math.min(PAGE, count - published.length);
     const before = published.at(-1)?.window;
-    const page = await fetchReleases(server, task, { limit, ...(before !== undefined && { before }) });
+    const page = await fetchReleases(server, task, { limit, token, ...(before !== undefined && { before }) });
     published.push(...page);
     if (page.length < limit || published.length >= count || isBeyond(published, count)) break;
   }

@@ -29,6 +29,17 @@ describe("asking a service", () => {
     });
   });
 
+  it.each([
+    ["6", 6],
+    [undefined, 0],
+    ["Wed, 21 Oct 2026 07:28:00 GMT", 0],
+    ["-1", 0],
+  ])("a refusal says when to try again: %s", async (header, retryAfter) => {
+    const headers: Record<string, string> = header === undefined ? {} : { "retry-after": header };
+    const url = await answering(429, PROBLEM, JSON.stringify({ code: "rate-limited", detail: "wait" }), headers);
+    await expect(ask(url, "/")).rejects.toMatchObject({ code: "rate-limited", message: "wait", retryAfter });
+  });
+
   it("a token that is not accepted is named without showing it", async () => {
     const url = await answering(401, PROBLEM, JSON.stringify({ code: "unauthorized", detail: "no" }));
     await expect(ask(url, "/", { token: "0123456789abcdef" })).rejects.toMatchObject({

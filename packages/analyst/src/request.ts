@@ -5,7 +5,7 @@ import { isProblemCode, redirectTarget } from "@lethe/core/message";
 export interface Request {
   readonly method?: "GET" | "HEAD" | "POST";
   /** The admin token; only requests that need it carry it. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** JSON. */
   readonly body?: string;
 }
@@ -19,6 +19,13 @@ export interface Answer {
 
 interface Exchange extends Answer {
   readonly type: string;
+  /** Seconds after which the service would answer; 0 if it does not say. */
+  readonly retryAfter: number;
+}
+
+/** An error of a service that refuses a request: it may succeed after as many seconds, if that is more than 0. */
+export interface Refusal extends LetheError {
+  readonly retryAfter: number;
 }
 
 const TIMEOUT_MS = 60_000;
@@ -28,7 +35,7 @@ const TOKEN = /^[\x21-\x7e]{1,500}$/;
 
 /**
  * Sends a request to the service at an address and returns its answer. Throws a `LetheError`: with the service's own
- * code and words if it refuses; `unauthorized` if it does not accept the token, or no header can carry it; `redirected`
+ * code and words, and as a `Refusal`, if it refuses; `unauthorized` if it does not accept the token, or no header can carry it; `redirected`
  * for any redirect, which is not followed; `bad-answer` if something else answers, or too much; `bad-role` if the
  * service does not have this path; `unavailable` (503) and `service-failed` (other 5xx) if the service itself fails;
  * `unreachable` if nothing answers within 60 seconds.
@@ -38,7 +45,7 @@ export async function ask(server: string, path: string, request: Request = {}): 
   if (request.token !== undefined && !TOKEN.test(request.token)) {
     throw new LetheError("unauthorized", "an admin token must have at most 500 characters, all of them visible ASCII");
   }
-  const { status, type, body } = await exchange(server, path, request);
+  const { status, type, body, retryAfter } = await exchange(server, path, request);
   if (status < 300 && type === "application/json") return { status, body };
   if (status < 400 || type !== "application/problem+json") throw notLethe(server);
   const { code = "", detail = "" } = parse<{ code?: string; detail?: string }>(server, body);
@@ -46,7 +53,7 @@ export async function ask(server: string, path: string, request: Request = {}): 
     throw new LetheError(code, `the service at ${server} refuses this admin token`);
   }
   const words = printable(String(detail));
-  if (isProblemCode(code)) throw new LetheError(code, words);
+  if (isProblemCode(code)) throw Object.assign(new LetheError(code, words), { retryAfter }) satisfies Refusal;
   throw new LetheError(codeOf(status), `the service at ${server} answers ${status}: ${words}`);
 }
 
@@ -102,7 +109,13 @@ async function send(server: string, path: string, { method = "GET", token, body 
     throw new LetheError("redirected", `${server} redirects to ${printable(target)}: use the service's own address`);
   }
   const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
-  return { status: response.status, type, body: await readText(server, response) };
+  return { status: response.status, type, body: await readText(server, response), retryAfter: retryAfter(response) };
+}
+
+/** Without dates, which no service of Lethe sends. */
+function retryAfter({ headers }: Response): number {
+  const seconds = Number(headers.get("retry-after"));
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : 0;
 }
 
 async function readText(server: string, { body }: Response): Promise<string> {

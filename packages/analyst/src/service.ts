@@ -16,14 +16,30 @@ export interface ServerShare {
 /** What a server publishes about a finished window. */
 export type PublishedWindow = ReleaseOrWithheld | ServerShare;
 
+/** Who reads results: anybody, or with the admin token if the service keeps its results private. */
+export interface Reader {
+  readonly token?: string | undefined;
+}
+
 /** The state of a window. Rejects with `window-closed` for a window before the task's first. */
-export function fetchWindow(server: string, task: string, window: number): Promise<WindowStatus> {
-  return askJson(server, `${taskPath(task)}/windows/${window}`);
+export function fetchWindow(
+  server: string,
+  task: string,
+  window: number,
+  { token }: Reader = {},
+): Promise<WindowStatus> {
+  return askJson(server, `${taskPath(task)}/windows/${window}`, { token });
 }
 
 /** What the server published about a window, or undefined if it has not done so yet. */
-export async function fetchRelease(server: string, task: string, window: number): Promise<PublishedWindow | undefined> {
-  const found = await unless("window-not-open", askJson<Published>(server, `${taskPath(task)}/releases/${window}`));
+export async function fetchRelease(
+  server: string,
+  task: string,
+  window: number,
+  { token }: Reader = {},
+): Promise<PublishedWindow | undefined> {
+  const asked = askJson<Published>(server, `${taskPath(task)}/releases/${window}`, { token });
+  const found = await unless("window-not-open", asked);
   return found && readPublished(found);
 }
 
@@ -33,10 +49,11 @@ export async function fetchRelease(server: string, task: string, window: number)
 export async function fetchReleases(
   server: string,
   task: string,
-  { limit, before }: { readonly limit: number; readonly before?: number },
+  { limit, before, token }: { readonly limit: number; readonly before?: number } & Reader,
 ): Promise<readonly PublishedWindow[]> {
   const query = before === undefined ? `limit=${limit}` : `limit=${limit}&before=${before}`;
-  const { releases } = await askJson<{ releases: readonly Published[] }>(server, `${taskPath(task)}/releases?${query}`);
+  const path = `${taskPath(task)}/releases?${query}`;
+  const { releases } = await askJson<{ releases: readonly Published[] }>(server, path, { token });
   return releases.map(readPublished);
 }
 

@@ -1,6 +1,6 @@
 import { type Manifest, oldestInGrace, type WindowStatus, windowAt } from "@lethe/core/message";
 import { unless } from "./request.ts";
-import { fetchRelease, fetchWindow } from "./service.ts";
+import { fetchRelease, fetchWindow, type Reader } from "./service.ts";
 
 /** Whether the server has published everything that it will ever publish about the window. */
 export function isFinished({ state }: WindowStatus): boolean {
@@ -46,6 +46,7 @@ export async function unfinishedWindows(
   server: string,
   manifest: Manifest,
   now: number = seconds(),
+  reader: Reader = {},
 ): Promise<WindowStatus[]> {
   const next = windowAt(manifest, now) + 1;
   const over = oldestInGrace(manifest, now) - 1;
@@ -55,26 +56,26 @@ export async function unfinishedWindows(
     [...open, ...overdue]
       .filter((window) => window >= 0)
       .map(async (window) => {
-        const status = await findWindow(server, manifest.task, window);
-        return status && (window > over || (await isUnfinished(server, status))) ? status : undefined;
+        const status = await findWindow(server, manifest.task, window, reader);
+        return status && (window > over || (await isUnfinished(server, status, reader))) ? status : undefined;
       }),
   );
   return found.filter((status) => status !== undefined);
 }
 
 /** Undefined for a window before the task's first. */
-function findWindow(server: string, task: string, window: number): Promise<WindowStatus | undefined> {
-  return unless("window-closed", fetchWindow(server, task, window));
+function findWindow(server: string, task: string, window: number, reader?: Reader): Promise<WindowStatus | undefined> {
+  return unless("window-closed", fetchWindow(server, task, window, reader));
 }
 
 /**
  * Whether the server will still publish something. A window during which it did not run is closed and never released.
  */
-async function isUnfinished(server: string, status: WindowStatus): Promise<boolean> {
+async function isUnfinished(server: string, status: WindowStatus, reader?: Reader): Promise<boolean> {
   if (isFinished(status)) return false;
   const { task, window, state } = status;
   if (state !== "closed") return true;
-  const release = fetchRelease(server, task, window).then(() => true);
+  const release = fetchRelease(server, task, window, reader).then(() => true);
   return (await unless("window-closed", release)) ?? false;
 }
 

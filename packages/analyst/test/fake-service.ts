@@ -30,13 +30,20 @@ export function answering(
 export type Paths = Readonly<Record<string, string | (() => string | undefined)>>;
 
 /**
- * A service that knows these paths, and refuses all others: windows as closed, the rest as unknown. Records what it was
- * asked.
+ * A service that knows these paths, and refuses all others: windows as closed, the rest as unknown; and whoever has not
+ * its token, if it has one. Records what it was asked.
  */
-export async function fakeService(paths: Paths): Promise<{ readonly url: string; readonly asked: string[] }> {
+export async function fakeService(
+  paths: Paths,
+  token?: string,
+): Promise<{ readonly url: string; readonly asked: string[] }> {
   const asked: string[] = [];
-  const url = await listen(({ url: path = "" }, response) => {
+  const url = await listen(({ url: path = "", headers: { authorization } }, response) => {
     asked.push(path);
+    if (token !== undefined && authorization !== `Bearer ${token}`) {
+      refuse("unauthorized");
+      return;
+    }
     const known = paths[path];
     const body = typeof known === "function" ? known() : known;
     if (body !== undefined) response.writeHead(200, { "content-type": "application/json" }).end(body);

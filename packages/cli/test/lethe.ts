@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { text } from "node:stream/consumers";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { copyEmptyDatabase } from "../../server/test/folder.ts";
 
@@ -92,18 +93,18 @@ export async function startService(
   const dev = windows === "of seconds" ? ["--dev"] : [];
   const serve = [process.execPath, command, "serve", ...dev, "--port", "0", "--json", ...args];
   const [program = "", ...rest] = [...within, ...serve];
-  const child = spawn(program, rest, {
-    cwd,
-    env: environment(env),
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  // Not a pipe: nobody reads it while a test waits for a command, and a service that cannot log does not answer.
+  const logs = mkdtempSync(join(tmpdir(), "lethe-log-"));
+  const log = openSync(join(logs, "stderr"), "w");
+  const child = spawn(program, rest, { cwd, env: environment(env), stdio: ["ignore", "pipe", log] });
+  closeSync(log);
   process.once("exit", () => child.kill("SIGKILL"));
-  const stderr = text(child.stderr);
-  const ended = once(child, "exit").then(async ([status]) => ({
-    status: status as number | null,
-    stderr: await stderr,
-  }));
-  const line = once(createInterface(child.stdout), "line").then(([line]) => String(line));
+  const ended = once(child, "exit").then(([status]) => {
+    const stderr = readFileSync(join(logs, "stderr"), "utf8");
+    rmSync(logs, { recursive: true });
+    return { status: status as number | null, stderr };
+  });
+  const line = once(createInterface(child.stdout as Readable), "line").then(([line]) => String(line));
   const first = await Promise.race([line, ended]);
   if (typeof first !== "string") throw new Error(`lethe serve ended: ${first.stderr}`);
   return { process: child, ended, ...(JSON.parse(first) as Omit<RunningService, "process" | "ended">) };

@@ -4,6 +4,7 @@ import type { Views } from "./shell/app.tsx";
 export const VIEWS: Views = {
   results: async () => (await import("./results/results.tsx")).Results,
   privacy: async () => (await import("./privacy/privacy.tsx")).Privacy,
+  operations: async () => (await import("./operations/operations.tsx")).Operations,
   plan: async () => (await import("./plan/plan.tsx")).Plan,
   device: async () => (await import("./device/device.tsx")).Device,
 };

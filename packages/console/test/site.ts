@@ -25,7 +25,8 @@ export async function serveSite(service: () => string, info: () => object): Prom
     const send = (status: number, type: string, body: string | Buffer): void => {
       response.writeHead(status, { "content-type": type, "content-security-policy": POLICY }).end(body);
     };
-    if (url === "/v1/console") return send(200, "application/json", JSON.stringify(info()));
+    if (url === "/v1/console")
+      return send(200, "application/json", JSON.stringify({ isAdmin: false, hasDemonstration: false, ...info() }));
     if (url.startsWith("/v1/")) {
       const answer = await fetch(service() + url);
       return send(answer.status, answer.headers.get("content-type") ?? "", await answer.text());

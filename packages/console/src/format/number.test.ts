@@ -1,5 +1,5 @@
 import { beforeAll, expect, it, vi } from "vitest";
-import { decimal, percent, plusMinus, significant, whole } from "./number.ts";
+import { bytes, decimal, percent, plusMinus, significant, whole } from "./number.ts";
 
 beforeAll(() => {
   vi.stubGlobal("navigator", { language: "de-DE" });
@@ -14,6 +14,11 @@ it("figures of any size keep their significant digits", () => {
   expect([0, 0.00001234, 0.01234, 1.2345, 123456.7].map((value) => significant(value))).toEqual([
     ...["0", "1,23E-5", "0,0123", "1,23", "123.457"],
   ]);
+});
+
+it("bytes have the unit that makes them short", () => {
+  const shown = [0, 999, 1000, 79_123_456_789, 5e15].map((value) => bytes(value).replaceAll(/\s/gu, " "));
+  expect(shown).toEqual(["0 Byte", "999 Byte", "1 kB", "79,1 GB", "5.000 TB"]);
 });
 
 it("an estimate comes with half the width of its interval", () => {

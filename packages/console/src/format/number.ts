@@ -42,6 +42,15 @@ export function significant(value: number, digits = 3): string {
   );
 }
 
+const BYTE_UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
+
+/** A number of bytes with three significant digits: "12.3 GB". */
+export function bytes(value: number): string {
+  const power = Math.min(BYTE_UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, value)) / 3)));
+  const unit = { style: "unit", unit: BYTE_UNITS[power] as string, maximumSignificantDigits: 3 } as const;
+  return formatter(unit).format(value / 1000 ** power);
+}
+
 /** An ε with three significant digits, rounded up: no guarantee is printed as stronger than it is. */
 export function epsilonText(epsilon: number): string {
   if (!Number.isFinite(epsilon)) return "no bound";

@@ -10,12 +10,24 @@ export function dateAndTime(seconds: number, windowSeconds: number = MINUTE): st
   return new Intl.DateTimeFormat(navigator.language, { dateStyle: "medium", timeStyle }).format(1000 * seconds);
 }
 
-/** The same, short, for an axis: only the day if windows are that long, otherwise day and time, or only a precise time. */
+/** The time of day alone, with seconds: "12:00:05". */
+export function timeOfDay(seconds: number): string {
+  return new Intl.DateTimeFormat(navigator.language, { timeStyle: "medium" }).format(1000 * seconds);
+}
+
+const DAY = { month: "short", day: "numeric" } as const;
+
+/** A time without its year, for a table of times that are near: "Mar 1, 12:00". */
+export function dayAndTime(seconds: number): string {
+  const options = { ...DAY, hour: "2-digit", minute: "2-digit" } as const;
+  return new Intl.DateTimeFormat(navigator.language, options).format(1000 * seconds);
+}
+
+/** The same for an axis: only the day if windows are that long, and seconds if they are shorter than a minute. */
 export function axisTime(seconds: number, windowSeconds: number): string {
-  const day = { month: "short", day: "numeric" } as const;
-  const time = { hour: "2-digit", minute: "2-digit" } as const;
-  const short = windowSeconds < MINUTE ? ({ ...time, second: "2-digit" } as const) : { ...day, ...time };
-  return new Intl.DateTimeFormat(navigator.language, windowSeconds >= 86_400 ? day : short).format(1000 * seconds);
+  if (windowSeconds < MINUTE) return timeOfDay(seconds);
+  if (windowSeconds < 86_400) return dayAndTime(seconds);
+  return new Intl.DateTimeFormat(navigator.language, DAY).format(1000 * seconds);
 }
 
 /** A duration in its two largest units: "1 day 2 hours", "3 min 5 s". */

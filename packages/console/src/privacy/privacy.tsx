@@ -20,7 +20,12 @@ export function Privacy({ service, server, route }: ViewProps): JSX.Element {
     if (task !== undefined) document.title = `Privacy of ${task} · Lethe`;
   }, [task]);
   if (task === undefined && !tasks) {
-    return <TokenForm reason="The tasks of this service are private, and it refuses this token." />;
+    return (
+      <>
+        <h1>What a device pays</h1>
+        <TokenForm reason="The tasks of this service are private, and it refuses this token." />
+      </>
+    );
   }
   if (task === undefined) {
     return (

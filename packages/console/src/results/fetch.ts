@@ -9,8 +9,8 @@ export interface Source {
 }
 
 /** The last windows of a task, oldest first. What two servers share is put together by code that is loaded for it. */
-export async function fetchWindows({ server, task }: Source, last: number): Promise<readonly FinishedWindow[]> {
-  const found = await lastWindows(server, task, last);
+export async function fetchWindows({ server, token, task }: Source, last: number): Promise<readonly FinishedWindow[]> {
+  const found = await lastWindows(server, task, last, { token });
   const alone = found.filter((each) => each.status !== "shared");
   if (alone.length === found.length) return alone;
   const { collectWindows } = await import("./two-servers.ts");
@@ -25,16 +25,16 @@ const MOST_UNFINISHED = 4;
  * windows of a task have the same length; without one, the manifest has to be fetched, and the code that reads it.
  */
 export async function fetchUnfinished(
-  { server, task }: Source,
+  { server, token, task }: Source,
   newest: FinishedWindow | undefined,
   now: number,
 ): Promise<readonly WindowStatus[]> {
   if (!newest) {
     const { firstWindows } = await import("./first-windows.ts");
-    return firstWindows(server, task, now);
+    return firstWindows({ server, token, task }, now);
   }
   const running = Math.floor(now / (newest.to - newest.from));
   const first = Math.max(newest.window + 1, running - MOST_UNFINISHED + 1);
   const numbers = Array.from({ length: Math.max(0, running - first + 1) }, (_, i) => first + i);
-  return Promise.all(numbers.map((window) => fetchWindow(server, task, window)));
+  return Promise.all(numbers.map((window) => fetchWindow(server, task, window, { token })));
 }

@@ -19,7 +19,14 @@ export function Results({ service, server, token, route }: ViewProps): JSX.Eleme
   const choices = choicesOf(route);
   const { tasks } = service;
   if (service.role === "helper") return <OnlyShares />;
-  if (!tasks) return <TokenForm reason="The results of this service are private, and it refuses this token." />;
+  if (!tasks) {
+    return (
+      <>
+        <h1>Results</h1>
+        <TokenForm reason="The results of this service are private, and it refuses this token." />
+      </>
+    );
+  }
   const [only] = tasks;
   const task = choices.task ?? (tasks.length === 1 ? only : undefined);
   if (task === undefined) return <TaskList server={server} token={token} tasks={tasks} />;

@@ -2,24 +2,24 @@
  * The frame around the views: navigation, theme, token, what is loading and what failed. May import `format`. Start
  * reading here; `route.ts` has the addresses, `load.ts` fetches, `view.ts` is what a view gets.
  */
+import type { ServiceInfo } from "@lethe/core/message";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useLoaded } from "./load.ts";
 import { formatRoute, type Route, useRoute, VIEWS, type ViewName } from "./route.ts";
+import { SERVER } from "./server.ts";
 import { Await } from "./states.tsx";
 import { ThemeSwitch } from "./theme.tsx";
 import { useToken } from "./token.ts";
-import type { ServiceInfo, View } from "./view.ts";
+import type { View } from "./view.ts";
 
 const TITLES: Readonly<Record<ViewName, string>> = {
   results: "Results",
   privacy: "Privacy",
+  operations: "Operations",
   plan: "Plan",
   device: "Inside a device",
 };
-
-/** The address of the service: where this page came from. */
-const SERVER = new URL(".", location.href).href.replace(/\/$/, "");
 
 /** How to load each view. */
 export type Views = Readonly<Record<ViewName, () => Promise<View>>>;
@@ -94,6 +94,6 @@ function sharedPath(route: Route, view: ViewName): readonly string[] {
 }
 
 async function fetchInfo(token: string | undefined): Promise<ServiceInfo> {
-  const { fetchConsole } = await import("./info.ts");
-  return fetchConsole(SERVER, token);
+  const { fetchServiceInfo } = await import("./info.ts");
+  return fetchServiceInfo(SERVER, { token });
 }

@@ -1,7 +1,10 @@
+import type { Refusal } from "@lethe/analyst";
 import type { LetheError } from "@lethe/core/error";
 import type { ComponentChildren, JSX } from "preact";
+import { useMemo } from "preact/hooks";
 import type { Loaded } from "./load.ts";
-import { TokenForm } from "./token-form.tsx";
+import { useSecondsUntil } from "./now.ts";
+import { ForgetToken, TokenForm, tooMany } from "./token-form.tsx";
 
 /** Nothing to show, and what to do about it. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element {
@@ -25,6 +28,7 @@ export function Loading({ what }: { what: string }): JSX.Element {
 /** What failed, why, and what the reader can do. Asks for the admin token if that is what is missing. */
 export function Failure({ failure, again }: { failure: LetheError; again: () => void }): JSX.Element {
   if (failure.code === "unauthorized") return <TokenForm reason={failure.message} />;
+  if (failure.code === "rate-limited") return <RateLimited failure={failure} />;
   const isOffline = failure.code === "unreachable";
   return (
     <div class="state failed" role="alert">
@@ -33,6 +37,23 @@ export function Failure({ failure, again }: { failure: LetheError; again: () => 
       <button type="button" onClick={again}>
         Try again
       </button>
+    </div>
+  );
+}
+
+/** The service wants to be left alone for a while; `useLoaded` asks again by itself. */
+function RateLimited({ failure }: { failure: LetheError & Partial<Refusal> }): JSX.Element {
+  const { retryAfter = 0 } = failure;
+  const until = useMemo(() => Date.now() + 1000 * retryAfter, [failure]);
+  const left = useSecondsUntil(until);
+  return (
+    <div class="state failed">
+      <div role="alert">
+        <h2>Please wait</h2>
+        <p>{tooMany(retryAfter)}</p>
+      </div>
+      <p>{left > 0 ? `This page tries again in ${left} s.` : "Trying again …"}</p>
+      <ForgetToken />
     </div>
   );
 }

@@ -1,18 +1,6 @@
+import type { ServiceInfo } from "@lethe/core/message";
 import type { FunctionComponent } from "preact";
 import type { Route } from "./route.ts";
-
-/** What the service says about itself to everybody, at `/v1/console`. */
-export interface ServiceInfo {
-  readonly version: string;
-  readonly role: "all" | "intake" | "tally" | "leader" | "helper";
-  /** Unix seconds, by the clock of the service. */
-  readonly now: number;
-  readonly privateResults: boolean;
-  /** Missing if results are private and no token was sent. */
-  readonly tasks?: readonly string[];
-  readonly operatorKey?: string;
-  readonly hasDemonstration?: boolean;
-}
 
 /** What every view gets. */
 export interface ViewProps {

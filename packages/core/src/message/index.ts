@@ -31,6 +31,8 @@ export {
   SIGNATURE_BYTES,
   type SignedManifest,
 } from "./manifest.ts";
+export type { Operations, OperationsBacklog, ServiceInfo, ServiceRole, TaskOperations } from "./operations.ts";
+export { parseOperations, parseServiceInfo } from "./operations-fields.ts";
 export { parseManifest, parseSignedManifest } from "./parse-manifest.ts";
 export { PROBLEMS, type Problem, problemOf } from "./problem.ts";
 export { isProblemCode, type ProblemCode } from "./problem-code.ts";

@@ -11,7 +11,6 @@ import {
   oneOf,
   optional,
   readMessage,
-  record,
   stricter,
   text,
   union,
@@ -35,10 +34,10 @@ import type {
   ReleasedQuantile,
   ReleasedSummary,
   ReleaseOrWithheld,
-  WindowStatus,
   Withheld,
   WithheldGroup,
 } from "./release.ts";
+import { ofGroups, refused } from "./window-status-fields.ts";
 
 const interval = described(
   stricter(list("numbers", number, 2, 2), { prefixItems: [number.schema, number.schema] }),
@@ -171,10 +170,6 @@ const group: Field<ReleasedGroup | WithheldGroup> = union(
   Object.values(GROUP_BY_STATUS),
   (path, found) => GROUP_BY_STATUS[groupStatus(`${path}.status`, found.status)],
 );
-const groups = <T>(entry: Field<T>): Field<readonly T[] | undefined> =>
-  described(optional(list("groups", entry, 0, Number.POSITIVE_INFINITY)), "if the task has groups");
-
-const refused = described(record(count), "requests refused, by reason");
 
 const OUTCOME: Omit<Fields<Lost>, "status"> = {
   task: name,
@@ -210,8 +205,8 @@ const RELEASED: Fields<Release> = {
     optional(count),
     "reports of the groups that are released, if the task has groups",
   ) as Field<number>,
-  groups: groups(group) as Field<readonly (ReleasedGroup | WithheldGroup)[]>,
-  differences: groups(object("a difference", GROUP_DIFFERENCE)) as Field<readonly GroupDifference[]>,
+  groups: ofGroups(group),
+  differences: ofGroups(object("a difference", GROUP_DIFFERENCE)),
   privacy: object("a price", PRIVACY),
 };
 
@@ -219,7 +214,7 @@ const WITHHELD: Fields<Withheld> = {
   status: oneOf("not-enough"),
   missing: described(count, "how many more devices it would have taken"),
   ...OUTCOME,
-  groups: groups(object("a group", WITHHELD_GROUP)) as Field<readonly WithheldGroup[]>,
+  groups: ofGroups(object("a group", WITHHELD_GROUP)),
 };
 
 const LOST: Fields<Lost> = { status: oneOf("lost"), ...OUTCOME };
@@ -241,19 +236,3 @@ export const release: Field<ReleaseOrWithheld> = union(Object.values(BY_STATUS),
 export function parseRelease(json: string): ReleaseOrWithheld {
   return readMessage("release", json, (found) => release("", found));
 }
-
-/** The fields of a window's status. */
-export const WINDOW_STATUS_FIELDS: Fields<WindowStatus> = {
-  task: name,
-  version: count,
-  window: count,
-  state: oneOf("not-open", "open", "grace", "closed", "released", "not-enough", "lost"),
-  from: count,
-  to: count,
-  closes: count,
-  enrolled: count,
-  received: count,
-  minimumDevices: count,
-  groups: groups(name) as Field<readonly string[]>,
-  refused,
-};

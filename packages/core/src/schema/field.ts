@@ -71,6 +71,12 @@ export const text: Field<string> = field(
   { type: "string" },
 );
 
+/** True or false. */
+export const boolean: Field<boolean> = field(
+  (path, value) => (typeof value === "boolean" ? value : refuse(path, "is true or false", value)),
+  { type: "boolean" },
+);
+
 /** A whole number in a range. */
 export function whole(least: number, most: number): Field<number> {
   const isLimit = (limit: number): boolean => Math.abs(limit) < Number.MAX_SAFE_INTEGER;

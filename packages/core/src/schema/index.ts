@@ -5,6 +5,7 @@
  * directly below `src` only. Start reading at `field.ts`.
  */
 export {
+  boolean,
   count,
   described,
   type Field,

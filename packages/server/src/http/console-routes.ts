@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import type { ServiceInfo, ServiceRole } from "@lethe/core/message";
 import { z } from "zod";
 import { findOperator } from "../storage/operator.ts";
 import type { ApiParts } from "./api.ts";
@@ -9,7 +10,7 @@ import { answerFile, FOR_EVER, type StaticFile, staticFile } from "./static-file
 /** What the page learns about the process that serves it. */
 export interface ConsoleParts extends ApiParts {
   readonly version: string;
-  readonly role: string;
+  readonly role: ServiceRole;
   readonly privateResults: boolean;
   /** What really happened in finished windows, which only a demonstration knows; JSON. */
   readonly demonstration?: (() => unknown) | undefined;
@@ -89,7 +90,7 @@ export function consoleRoutes(parts: ConsoleParts): Route<unknown>[] {
     handle: async ({ isAdmin }) => {
       operatorKey ??= await findOperator(database);
       const admin = isAdmin();
-      return json(200, {
+      const info: ServiceInfo = {
         version,
         role,
         now: clock.guess(),
@@ -98,7 +99,8 @@ export function consoleRoutes(parts: ConsoleParts): Route<unknown>[] {
         ...((admin || !privateResults) && { tasks: tasks.names() }),
         ...(operatorKey !== undefined && { operatorKey }),
         hasDemonstration: demonstration !== undefined,
-      });
+      };
+      return json(200, info);
     },
   });
   return demonstration ? [about, demonstrationRoute(demonstration)] : [about];

@@ -1,4 +1,12 @@
-import { type WindowStatus, windowAt, windowSeconds } from "@lethe/core/message";
+import {
+  type Operations,
+  type OperationsBacklog,
+  type ServiceRole,
+  type TaskOperations,
+  type WindowStatus,
+  windowAt,
+  windowSeconds,
+} from "@lethe/core/message";
 import { z } from "zod";
 import { remember } from "../async/remember.ts";
 import { within } from "../async/within.ts";
@@ -14,7 +22,7 @@ import { statusOf } from "./window-lookup.ts";
 /** What a live view of a process needs. */
 export interface LiveParts extends ApiParts {
   readonly version: string;
-  readonly role: string;
+  readonly role: ServiceRole;
   readonly whyNotReady: () => Promise<string | undefined>;
   /** At a leader. */
   readonly helperHealth?: (() => Promise<HelperHealth>) | undefined;
@@ -43,7 +51,7 @@ export function liveRoute(parts: LiveParts): Route<unknown> {
   });
 }
 
-async function describe(parts: LiveParts): Promise<unknown> {
+async function describe(parts: LiveParts): Promise<Operations> {
   const { database, tasks, clock, role, version, whyNotReady, helperHealth } = parts;
   const now = clock.guess();
   const [reason, backlog, helper, described] = await Promise.all([
@@ -66,11 +74,11 @@ async function describe(parts: LiveParts): Promise<unknown> {
 }
 
 /** JSON has no infinity. A helper's keys are in the pool of its leader. */
-function readable({ reports, keys, windows }: Backlog, role: string): Partial<Backlog> {
+function readable({ reports, keys, windows }: Backlog, role: ServiceRole): OperationsBacklog {
   return { reports, ...(Number.isFinite(keys) && role !== "helper" && { keys }), windows };
 }
 
-async function describeTasks({ database, tasks }: LiveParts, now: number): Promise<unknown[]> {
+async function describeTasks({ database, tasks }: LiveParts, now: number): Promise<TaskOperations[]> {
   const unfinished = (await watchUnfinished(database)).filter(isUnreleased);
   return Promise.all(
     tasks.names().map(async (name) => {
@@ -104,10 +112,7 @@ function rowsOf(newest: readonly WatchedWindow[], unfinished: readonly WatchedWi
 }
 
 /** The oldest window that is not finished, and when it closes; one that was closed before its time is released now. */
-function nextRelease(
-  windows: readonly WindowStatus[],
-  now: number,
-): { readonly window: number; readonly at: number } | null {
+function nextRelease(windows: readonly WindowStatus[], now: number): TaskOperations["nextRelease"] {
   const waiting = windows.findLast(({ state }) => ["open", "grace", "closed"].includes(state)) ?? windows[0];
   if (!waiting) return null;
   const { window, state, closes } = waiting;

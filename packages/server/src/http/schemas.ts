@@ -1,4 +1,11 @@
-import { type Problem, type ReleaseOrWithheld, SCHEMAS, type WindowStatus } from "@lethe/core/message";
+import {
+  type Operations,
+  type Problem,
+  type ReleaseOrWithheld,
+  SCHEMAS,
+  type ServiceInfo,
+  type WindowStatus,
+} from "@lethe/core/message";
 import type { SignedShare } from "@lethe/core/two-server";
 import { z } from "zod";
 import { OPERATIONS, type Operation } from "../between/operation.ts";
@@ -85,49 +92,9 @@ export const tasks: z.ZodType<unknown> = z.strictObject({
 });
 
 /** What the console asks first. */
-export const console: z.ZodType<unknown> = z.strictObject({
-  version: z.string(),
-  role: z.string(),
-  now: z.number().describe("Unix seconds, by the service's clock"),
-  privateResults: z.boolean().describe("whether releases and windows need the admin token"),
-  isAdmin: z.boolean().describe("whether this request had the admin token"),
-  tasks: z.array(taskName).exactOptional().describe("absent if results are private and the request had no admin token"),
-  operatorKey: z.string().exactOptional(),
-  hasDemonstration: z.boolean(),
-});
-
+export const console: z.ZodType<ServiceInfo> = described("serviceInfo");
 /** What a live view of the service shows. */
-export const operations: z.ZodType<unknown> = z.strictObject({
-  now: z.number().describe("Unix seconds, by the service's clock"),
-  role: z.string(),
-  version: z.string(),
-  ready: z.union([z.literal(true), z.string()]).describe("true, or why the service is not ready"),
-  clockInDoubt: z.boolean(),
-  backlog: z
-    .strictObject({
-      reports: whole.describe("stored and not counted yet"),
-      keys: whole.exactOptional().describe("ready in the open window that has fewest; absent without an open window"),
-      windows: whole.describe("past their closing time and not released"),
-    })
-    .exactOptional()
-    .describe("of all processes on the database; absent if the database does not answer"),
-  disk: z.strictObject({ freeBytes: whole, isLow: z.boolean() }).exactOptional().describe("of an embedded database"),
-  helper: z
-    .strictObject({ url: z.string(), answers: z.boolean(), detail: z.string() })
-    .exactOptional()
-    .describe("of a leader: its helper, at most 5 s ago"),
-  tasks: z.array(
-    z.strictObject({
-      task: taskName,
-      version: whole.describe("in force in the running window"),
-      windowSeconds: whole,
-      nextRelease: z.strictObject({ window: whole, at: z.number() }).nullable(),
-      windows: z
-        .array(windowStatus)
-        .describe("the next, all that are not finished, and the last finished; newest first"),
-    }),
-  ),
-});
+export const operations: z.ZodType<Operations> = described("operations");
 
 /** A refusal (RFC 9457). */
 export const problem: z.ZodType<Problem> = z.strictObject({

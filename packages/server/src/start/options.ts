@@ -5,6 +5,7 @@
  */
 
 import type { LetheError } from "@lethe/core/error";
+import type { ServiceRole } from "@lethe/core/message";
 import type { Logger } from "pino";
 import type { OtherServer } from "../between/other-server.ts";
 import type { EnrolmentRules } from "../intake/admission.ts";
@@ -14,7 +15,7 @@ import type { EnrolmentRules } from "../intake/admission.ts";
  * the admin. `all` is both. For tasks of two servers, a `leader` is both but opens only its half of every report, and
  * asks its `helper` about the other.
  */
-export type Role = "all" | "intake" | "tally" | "leader" | "helper";
+export type Role = ServiceRole;
 
 /** How to start a process of the service. */
 export interface ServiceOptions {
