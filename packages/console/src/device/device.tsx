@@ -5,19 +5,20 @@
  * `picture.ts` draws bytes. `game.tsx` is the game, `opponents.ts` its devices; the rules and the distinguishers are the
  * lab's. The SDK and the lab's code load when a device is opened. Start reading here.
  */
+import type { ServiceInfo } from "@lethe/core/message";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { useLoaded } from "../shell/load.ts";
 import { formatRoute } from "../shell/route.ts";
 import { Await, Empty } from "../shell/states.tsx";
-import type { ServiceInfo, ViewProps } from "../shell/view.ts";
+import type { ViewProps } from "../shell/view.ts";
 import { JoinedSection } from "./joined-section.tsx";
 import { LocalSection } from "./local-section.tsx";
 import "./device.css";
 
 /** The view `device`. */
-export function Device({ service, server, route }: ViewProps): JSX.Element {
-  const [task] = route.path;
+export function Device(props: ViewProps): JSX.Element {
+  const [task] = props.route.path;
   useEffect(() => {
     if (task !== undefined) document.title = `Inside a device of ${task} · Lethe`;
   }, [task]);
@@ -29,23 +30,18 @@ export function Device({ service, server, route }: ViewProps): JSX.Element {
         store at every tick, whether you pressed or not, and its bytes look like noise either way: it counts, and cannot
         remember.
       </p>
-      {isSecureContext ? <Devices service={service} server={server} route={route} task={task} /> : <Insecure />}
+      {isSecureContext ? <Devices {...props} task={task} /> : <Insecure />}
     </>
   );
 }
 
-function Devices({
-  service,
-  server,
-  route,
-  task,
-}: Pick<ViewProps, "service" | "server" | "route"> & { task: string | undefined }): JSX.Element {
+function Devices({ service, clockAhead, server, route, task }: ViewProps & { task: string | undefined }): JSX.Element {
   return (
     <>
       {task === undefined ? (
         <LocalSection />
       ) : (
-        <JoinedSection key={task} task={task} service={service} server={server} route={route} />
+        <JoinedSection key={task} task={task} service={service} clockAhead={clockAhead} server={server} route={route} />
       )}
       <LazyGame />
       <Tasks service={service} current={task} />

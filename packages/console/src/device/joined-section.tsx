@@ -1,11 +1,10 @@
-import type { Manifest } from "@lethe/core/message";
+import type { Manifest, ServiceInfo } from "@lethe/core/message";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { duration } from "../format/time.ts";
 import { useLoaded } from "../shell/load.ts";
 import { changeQuery, type Route } from "../shell/route.ts";
 import { Await, Empty, Failure, Loading } from "../shell/states.tsx";
-import type { ServiceInfo } from "../shell/view.ts";
 import { DevicePanel } from "./device-panel.tsx";
 import { Ended } from "./ended.tsx";
 import { countedIn, lengthOf, withClick } from "./release-sentences.ts";
@@ -17,11 +16,13 @@ import { useDevice } from "./use-device.ts";
 export function JoinedSection({
   task,
   service,
+  clockAhead,
   server,
   route,
 }: {
   task: string;
   service: ServiceInfo;
+  clockAhead: number;
   server: string;
   route: Route;
 }): JSX.Element {
@@ -40,6 +41,13 @@ export function JoinedSection({
         <Empty title="This service has no operator key yet">
           <p>Devices check its signature with that key. It is there when the service has its first task.</p>
         </Empty>
+      ) : service.hasDemonstration && Math.abs(clockAhead) > MOST_APART ? (
+        <Empty title="This browser cannot join: the service simulates its time">
+          <p>
+            In this demonstration windows pass within seconds, and your browser's clock does not. To see your own event
+            in a release, run <code>npx lethe try</code>.
+          </p>
+        </Empty>
       ) : (
         <Await loaded={loaded} what={`the task ${task}`}>
           {(manifest) =>
@@ -54,6 +62,9 @@ export function JoinedSection({
     </section>
   );
 }
+
+/** In seconds: clocks that differ by more are not of the same time. */
+const MOST_APART = 60;
 
 function groupOf({ groups }: Manifest, { query }: Route): string | undefined {
   return groups?.find((group) => group === query.group) ?? groups?.[0];

@@ -15,7 +15,7 @@ import { TaskResults } from "./task-results.tsx";
 import "./results.css";
 
 /** The view `results`. */
-export function Results({ service, server, token, route }: ViewProps): JSX.Element {
+export function Results({ service, clockAhead, server, token, route }: ViewProps): JSX.Element {
   const choices = choicesOf(route);
   const { tasks } = service;
   if (service.role === "helper") return <OnlyShares />;
@@ -37,7 +37,7 @@ export function Results({ service, server, token, route }: ViewProps): JSX.Eleme
       choices={choices}
       route={route}
       isOnly={tasks.length <= 1}
-      clockAhead={service.now - Date.now() / 1000}
+      clockAhead={clockAhead}
       isDemonstration={service.hasDemonstration ?? false}
     />
   );
