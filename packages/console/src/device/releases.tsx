@@ -3,7 +3,6 @@ import { figuresOf, type Manifest } from "@lethe/core/message";
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { DataTable } from "../chart/figure.tsx";
-import { whole } from "../format/number.ts";
 import { duration } from "../format/time.ts";
 import { useLoaded } from "../shell/load.ts";
 import { formatRoute } from "../shell/route.ts";
@@ -28,8 +27,8 @@ export function Countdown({ device }: { device: JoinedDevice }): JSX.Element {
     const window = Math.floor(now / 1000 / length);
     return (
       <p class="countdown">
-        Window {whole(window)} ends in {duration(Math.ceil((window + 1) * length - now / 1000))}. Keep this page open
-        until then: the device sends its report when the window has ended.
+        Window {window} ends in {duration(Math.ceil((window + 1) * length - now / 1000))}. Keep this page open until
+        then: the device sends its report when the window has ended.
       </p>
     );
   }

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { pictureOf } from "./picture.ts";
 
 /** Bytes as a picture, and in words for people who do not see it. Its place is a square, whatever it shows. */
@@ -13,7 +13,8 @@ export function StoredPicture({
   label: string;
 }): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
-  useEffect(() => {
+  // With the text around it, which is about the same bytes.
+  useLayoutEffect(() => {
     const context = canvas.current?.getContext("2d");
     if (!context) return;
     const { columns, rows, pixels } = pictureOf(bytes ?? new Uint8Array(), before);
