@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Demonstration } from "@lethe/analyst";
-import { figuresOf, type Release } from "@lethe/core/message";
+import { figuresOf, type Manifest, type Release } from "@lethe/core/message";
 import type { DemoResult } from "@lethe/lab/demo";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -175,6 +175,22 @@ describe.runIf(chromiumPath).each(MODES)("the console of lethe demo --mode %s", 
     expect(await violationsIn(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
   });
+
+  if (mode === "one-server") {
+    it("a browser cannot join a task whose time is simulated, and is told so", async () => {
+      const page = await open("#/device/editor-health");
+      await page.getByText("This browser cannot join: the service simulates its time").waitFor();
+      expect(await page.getByRole("button", { name: "Join this task" }).count()).toBe(0);
+    });
+  } else {
+    it("the console of the helper leads to the one of the leader", async () => {
+      const { manifest } = (await (await fetch(`${address}v1/tasks/editor-health`)).json()) as { manifest: string };
+      const [, helper] = (JSON.parse(manifest) as Manifest).servers;
+      const page = await open();
+      await page.goto(helper?.url ?? "");
+      await page.getByText("The results are in the console of the leader").waitFor();
+    });
+  }
 
   it("says that the demonstration has ended, and keeps what it showed; no browser was opened", async () => {
     const page = await open();

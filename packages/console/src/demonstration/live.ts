@@ -5,8 +5,8 @@
  */
 import { type Demonstration, fetchDemonstration, fetchWindow } from "@lethe/analyst";
 import type { WindowStatus } from "@lethe/core/message";
-import { useEffect, useState } from "preact/hooks";
-import { useLoaded } from "../shell/load.ts";
+import { useEffect } from "preact/hooks";
+import { lastOf, useLoaded } from "../shell/load.ts";
 
 /** A demonstration and the service that it shows, at the same moment. */
 export interface Live {
@@ -35,15 +35,13 @@ export function useLive(
   const loaded = useLoaded(() => fetchLive(server, task, isDemonstration), [server, task, isDemonstration], {
     ...(isDemonstration && { everyMilliseconds: PAUSE_MS }),
   });
-  const [last, setLast] = useState<Found>();
-  const found = loaded.state === "there" ? loaded.value : last;
-  useEffect(() => setLast(found), [found]);
+  const { value: found } = lastOf(loaded);
   const window = found?.demonstration.running?.window;
   const isReleased = found?.service?.state === "released";
   useEffect(() => {
     if (window !== undefined) onReleased();
   }, [window, isReleased]);
-  if (found) return { ...found, hasEnded: loaded.state === "failed" };
+  if (found) return { ...found, hasEnded: loaded.state === "failed" && loaded.failure.code === "unreachable" };
   return isDemonstration && loaded.state !== "there" ? "loading" : "no-demonstration";
 }
 

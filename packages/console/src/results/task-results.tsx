@@ -7,7 +7,7 @@ import { LiveStrip } from "../demonstration/live-strip.tsx";
 import { type Truths, truthsOf } from "../demonstration/truth.ts";
 import { whole } from "../format/number.ts";
 import { dateAndTime, duration } from "../format/time.ts";
-import { useLoaded } from "../shell/load.ts";
+import { lastOf, useLoaded } from "../shell/load.ts";
 import { changeQuery, formatRoute, type Route } from "../shell/route.ts";
 import { Await, Empty } from "../shell/states.tsx";
 import type { Choices } from "./choices.ts";
@@ -46,6 +46,9 @@ export function TaskResults({
   }, [task]);
   const newest = loaded.state === "there" ? loaded.value.at(-1) : undefined;
   const live = useLive(source, isDemonstration, loaded.again);
+  const last = lastOf(loaded).value;
+  // When a demonstration ends, its figures stay.
+  const shown = last && live !== "no-demonstration" ? { ...loaded, state: "there" as const, value: last } : loaded;
   const truths = live === "no-demonstration" ? undefined : truthsOf(live);
   return (
     <>
@@ -61,7 +64,7 @@ export function TaskResults({
       {loaded.state === "there" && live === "no-demonstration" && (
         <Unfinished source={source} newest={newest} clockAhead={clockAhead} onFinished={loaded.again} />
       )}
-      <Await loaded={loaded} what={`the results of ${task}`}>
+      <Await loaded={shown} what={`the results of ${task}`}>
         {(windows) =>
           windows.length > 0 ? (
             <Windows windows={windows} choices={choices} route={route} task={task} truths={truths} />
