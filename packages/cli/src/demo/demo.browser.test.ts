@@ -177,7 +177,7 @@ describe.runIf(chromiumPath).each(MODES)("the console of lethe demo --mode %s", 
   });
 
   if (mode === "one-server") {
-    it("a browser cannot join a task whose time is simulated, and is told so", async () => {
+    it("a browser cannot join a task whose time is simulated, and the page says so", async () => {
       const page = await open("#/device/editor-health");
       await page.getByText("This browser cannot join: the service simulates its time").waitFor();
       expect(await page.getByRole("button", { name: "Join this task" }).count()).toBe(0);

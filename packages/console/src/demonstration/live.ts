@@ -1,5 +1,5 @@
 /**
- * What only a demonstration knows, because it simulates the devices: what really happened in every window, and what
+ * The truth that a demonstration knows, because it simulates the devices: what really happened in every window, and what
  * happens in the running one. `live.ts` fetches it again and again, `truth.ts` looks figures up, `live-strip.tsx` shows
  * the running window. May import `shell` and `format`. Start reading here.
  */
