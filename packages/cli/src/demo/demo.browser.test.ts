@@ -149,8 +149,8 @@ describe.runIf(chromiumPath).each(MODES)("the console of lethe demo --mode %s", 
     return (await (await fetch(`${address}v1/tasks/editor-health/releases/${window}`)).json()) as Release;
   }
 
-  it("the next window appears by itself, and nothing moves", async () => {
-    const page = await open("", { viewport: { width: 1200, height: 900 } });
+  it.each([1200, 360])("the next window appears by itself, and nothing moves, at %i pixels", async (width) => {
+    const page = await open("", { viewport: { width, height: 900 } });
     await page.locator("section.metric").first().waitFor();
     expect(await page.evaluate(() => PerformanceObserver.supportedEntryTypes)).toContain("layout-shift");
     await page.evaluate(() => {

@@ -23,7 +23,7 @@ export function LiveStrip({ live }: { live: Live | "loading" }): JSX.Element {
       </header>
       <div>
         <h3 class="truth">What really happens</h3>
-        <p class="muted">Events on {whole(devices)} devices so far, which only this demonstration knows.</p>
+        <p class="muted">Events on {whole(devices)} devices, known to this demonstration only.</p>
         <dl>
           {Object.entries(running?.events ?? {}).map(([event, count]) => (
             <div key={event}>
@@ -53,7 +53,7 @@ export function LiveStrip({ live }: { live: Live | "loading" }): JSX.Element {
 
 /** One short sentence, so that the strip keeps its height. */
 function whatItLearns({ state, received }: Partial<WindowStatus>): string {
-  if (state === "released") return "It has published sums with noise, which are below.";
-  if (!received) return "It gets no report before the window ends, and knows of no event.";
-  return "It gets one report per device, and will publish only sums with noise.";
+  if (state === "released") return "It has published sums with noise: see below.";
+  if (!received) return "It has no report yet, and knows of no event.";
+  return "It has reports, and will publish sums with noise.";
 }
