@@ -46,7 +46,7 @@ export function DevicePanel({
       <p class="news" role="status">
         {news || "Nothing recorded yet."}
       </p>
-      <div class="stores">
+      <div class="stores" aria-busy={looks.isStepping}>
         <Store title="What the Lethe device stored" seen={newest?.device} />
         <Store title="What an ordinary counter stored" seen={counter} />
         <figure class="store">

@@ -1,12 +1,12 @@
 /// <reference lib="dom" />
 import type { Release } from "@lethe/core/message";
 import { chanceOf, PLAYERS } from "@lethe/lab/duel";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { readConsole } from "../../../cli/src/system/console.ts";
-import { chromiumPath, launch, PATIENCE_MS } from "../../../device/test/browser.ts";
-import { createTask, startTestService, type TestService } from "../../../server/test/service.ts";
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { chromiumPath, PATIENCE_MS } from "../../../device/test/browser.ts";
+import { createTask } from "../../../server/test/service.ts";
 import { violationsIn } from "../../test/axe.ts";
+import { useServed } from "../../test/served.ts";
 import { drawnIn, recordNames, recordOf } from "../../test/stored.ts";
 
 /** Short windows, and next to no noise: a person sees the own event in a release. */
@@ -21,23 +21,8 @@ const ROUNDS = 40;
 const FALSE_ALARM = 1e-6;
 
 describe.runIf(chromiumPath)("inside a device, in a browser", { timeout: 4 * PATIENCE_MS }, () => {
-  let service: TestService;
-  let browser: Browser;
-  beforeAll(async () => {
-    service = await startTestService({ console: readConsole(), clock: Date.now });
-    await createTask(service, TASK);
-    browser = await launch();
-  }, PATIENCE_MS);
-  afterAll(async () => {
-    await browser?.close();
-    await service?.remove();
-  });
-
-  async function newContext(options: BrowserContextOptions): Promise<BrowserContext> {
-    const context = await browser.newContext({ locale: "en-US", ...options });
-    onTestFinished(() => context.close());
-    return context;
-  }
+  const { service, context: newContext } = useServed({ clock: Date.now });
+  beforeAll(() => createTask(service(), TASK));
 
   /** Opens the view; afterwards nothing may have come from elsewhere, and nothing may have gone wrong in the page. */
   async function open(hash: string, context: BrowserContext): Promise<Page> {
@@ -48,11 +33,11 @@ describe.runIf(chromiumPath)("inside a device, in a browser", { timeout: 4 * PAT
     page.on("console", (message) => complaints.push(message.text()));
     page.on("pageerror", ({ message }) => complaints.push(message));
     onTestFinished(() => {
-      expect(asked.filter((url) => !url.startsWith(`${service.url}/`))).toEqual([]);
+      expect(asked.filter((url) => !url.startsWith(`${service().url}/`))).toEqual([]);
       // Chromium notes that a service which has just begun has no keys for a moment, and that the test reads pictures.
       expect(complaints.filter((complaint) => !/503|willReadFrequently/.test(complaint))).toEqual([]);
     });
-    await page.goto(`${service.url}/${hash}`);
+    await page.goto(`${service().url}/${hash}`);
     return page;
   }
 
@@ -67,11 +52,15 @@ describe.runIf(chromiumPath)("inside a device, in a browser", { timeout: 4 * PAT
       .locator("td")
       .allTextContents();
 
+  const isStill = (page: Page): Promise<void> => page.locator(".stores[aria-busy=false]").waitFor();
+
   /** Lets a tick pass, and waits until its write is shown. */
   async function nextTick(page: Page): Promise<void> {
+    await isStill(page);
     const [writes] = await fact(page, "Writes");
     await button(page, "Next tick").click();
     await expect.poll(async () => (await fact(page, "Writes"))[0], { timeout: PATIENCE_MS }).not.toBe(writes);
+    await isStill(page);
   }
 
   async function openStill(): Promise<Page> {
@@ -155,7 +144,7 @@ describe.runIf(chromiumPath)("inside a device, in a browser", { timeout: 4 * PAT
     await nextTick(other);
     await button(page, "Next tick").click();
     await page.getByText("Another tab has this device now").waitFor();
-    await page.goto(`${service.url}/#/privacy`);
+    await page.goto(`${service().url}/#/privacy`);
     await nextTick(other);
     expect((await drawnIn(other, device)).bytes).toEqual((await recordOf(other, "console inside"))?.record);
     await other.getByRole("link", { name: "Privacy" }).click();
@@ -269,7 +258,7 @@ describe.runIf(chromiumPath)("inside a device, in a browser", { timeout: 4 * PAT
     expect(sentence).toContain("with the reports of 1 device");
     const window = /\d+/.exec(sentence)?.[0];
     const shown = page.getByRole("table", { name: `The release of window ${window}` }).locator("td");
-    const answer = await fetch(`${service.url}/v1/tasks/${TASK.task}/releases/${window}`);
+    const answer = await fetch(`${service().url}/v1/tasks/${TASK.task}/releases/${window}`);
     const { metrics } = (await answer.json()) as Release;
     expect(Number(await shown.getAttribute("data-value"))).toBe((metrics[0] as { estimate: number }).estimate);
     expect(await recordNames(page)).toEqual(["console try"]);
@@ -327,7 +316,7 @@ describe.runIf(chromiumPath)("inside a device, in a browser", { timeout: 4 * PAT
   it("a task that is not there can be tried again", async () => {
     const context = await newContext(STILL);
     const page = await context.newPage();
-    await page.goto(`${service.url}/#/device/unknown`);
+    await page.goto(`${service().url}/#/device/unknown`);
     await page.getByRole("alert").getByText("Try again").waitFor();
   });
 });

@@ -35,13 +35,20 @@ export function Device(props: ViewProps): JSX.Element {
   );
 }
 
-function Devices({ service, clockAhead, server, route, task }: ViewProps & { task: string | undefined }): JSX.Element {
+function Devices({
+  service,
+  clockAhead,
+  server,
+  route,
+  token,
+  task,
+}: ViewProps & { task: string | undefined }): JSX.Element {
   return (
     <>
       {task === undefined ? (
         <LocalSection />
       ) : (
-        <JoinedSection key={task} task={task} service={service} clockAhead={clockAhead} server={server} route={route} />
+        <JoinedSection key={task} {...{ task, service, clockAhead, server, route, token }} />
       )}
       <LazyGame />
       <Tasks service={service} current={task} />

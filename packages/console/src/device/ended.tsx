@@ -1,12 +1,12 @@
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Empty } from "../shell/states.tsx";
 import type { Ending } from "./use-device.ts";
 
 /** A device that is gone, with a way to a new one. */
 export function Ended({ why, again }: { why: Ending; again: () => void }): JSX.Element {
   const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // The button that wiped it is gone.
     if (why === "wiped here") button.current?.focus();
   }, [why]);

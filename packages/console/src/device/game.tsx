@@ -1,7 +1,7 @@
 /** The game. Loaded after the view: it has the SDK and the lab's code. */
 import type { Duel } from "@lethe/lab/duel";
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Failure } from "../shell/states.tsx";
 import { Board } from "./board.tsx";
 import { OPPONENT_WORDS, OPPONENTS, type Opponent, openDuel } from "./opponents.ts";
@@ -59,7 +59,7 @@ function Rounds({ play, update }: Parameters<typeof useRounds>[0]): JSX.Element 
   const { round, news, failure, isBusy, begin, guess, playAlone } = useRounds({ play, update });
   const board = useRef<HTMLDivElement>(null);
   const hasRound = round !== undefined;
-  useEffect(() => {
+  useLayoutEffect(() => {
     // The button that began the game is gone.
     if (hasRound) board.current?.focus({ preventScroll: true });
   }, [hasRound]);

@@ -1,6 +1,6 @@
 import type { Manifest, ServiceInfo } from "@lethe/core/message";
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { duration } from "../format/time.ts";
 import { useLoaded } from "../shell/load.ts";
 import { changeQuery, type Route } from "../shell/route.ts";
@@ -19,18 +19,20 @@ export function JoinedSection({
   clockAhead,
   server,
   route,
+  token,
 }: {
   task: string;
   service: ServiceInfo;
   clockAhead: number;
   server: string;
   route: Route;
+  token: string | undefined;
 }): JSX.Element {
   const loaded = useLoaded(async () => (await import("./joined-device.ts")).fetchTask(server, task), [server, task]);
   const [isJoined, setJoined] = useState(false);
   const { operatorKey } = service;
   const section = useRef<HTMLElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // The button that joined is gone.
     if (isJoined) section.current?.focus({ preventScroll: true });
   }, [isJoined]);
@@ -52,7 +54,7 @@ export function JoinedSection({
         <Await loaded={loaded} what={`the task ${task}`}>
           {(manifest) =>
             isJoined ? (
-              <Joined manifest={manifest} server={server} operatorKey={operatorKey} group={groupOf(manifest, route)} />
+              <Joined {...{ manifest, server, token, operatorKey }} group={groupOf(manifest, route)} />
             ) : (
               <Invitation manifest={manifest} route={route} onJoin={() => setJoined(true)} />
             )
@@ -110,11 +112,13 @@ function Invitation({
 function Joined({
   manifest,
   server,
+  token,
   operatorKey,
   group,
 }: {
   manifest: Manifest;
   server: string;
+  token: string | undefined;
   operatorKey: string;
   group: string | undefined;
 }): JSX.Element {
@@ -136,7 +140,7 @@ function Joined({
         onWipe={() => void end("wiped here")}
         status={() => <Countdown device={life.device} />}
       />
-      <Releases server={server} manifest={manifest} clickedIn={clickedIn} />
+      <Releases server={server} token={token} manifest={manifest} clickedIn={clickedIn} />
     </>
   );
 }

@@ -1,26 +1,22 @@
 import { fetchReleases, type PublishedWindow } from "@lethe/analyst";
 import { figuresOf, type Manifest } from "@lethe/core/message";
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { DataTable } from "../chart/figure.tsx";
 import { duration } from "../format/time.ts";
 import { useLoaded } from "../shell/load.ts";
+import { useNow } from "../shell/now.ts";
 import { formatRoute } from "../shell/route.ts";
 import { figureName, figureText, lengthOf, MOST_FIGURES, publishedSentence, windowNames } from "./release-sentences.ts";
 import type { JoinedDevice } from "./running-device.ts";
 
-const SECOND_MS = 1000;
 /** After this time, another tab may be the one that counts. */
 const LONG_MS = 10_000;
 
 /** Where a device is in its window, or what it waits for. */
 export function Countdown({ device }: { device: JoinedDevice }): JSX.Element {
   const [opened] = useState(Date.now);
-  const [now, setNow] = useState(opened);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), SECOND_MS);
-    return () => clearInterval(timer);
-  }, []);
+  const now = useNow();
   const problem = device.problem();
   if (device.isCounting()) {
     const length = lengthOf(device.manifest);
@@ -46,21 +42,23 @@ const [LEAST_PAUSE_MS, MOST_PAUSE_MS] = [1000, 30_000];
 /** The windows in which the visitor recorded something, with their releases as they come. Only this page knows them. */
 export function Releases({
   server,
+  token,
   manifest,
   clickedIn,
 }: {
   server: string;
+  token: string | undefined;
   manifest: Manifest;
   clickedIn: readonly (readonly number[])[];
 }): JSX.Element {
   const pause = Math.min(MOST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, 50 * lengthOf(manifest)));
   const hasClicked = clickedIn.length > 0;
   const loaded = useLoaded(
-    async () => (hasClicked ? fetchReleases(server, manifest.task, { limit: SHOWN }) : []),
-    [server, manifest.task, hasClicked],
+    async () => (hasClicked ? fetchReleases(server, manifest.task, { limit: SHOWN, token }) : []),
+    [server, token, manifest.task, hasClicked],
     { everyMilliseconds: pause },
   );
-  const published = loaded.state === "there" ? loaded.value : [];
+  const published = (loaded.state === "there" ? loaded.value : loaded.state === "failed" && loaded.last) || [];
   return (
     <section class="panel releases" aria-label="What the service learns">
       <h3>What the service learns</h3>

@@ -9,6 +9,8 @@ export interface Looks {
   readonly observations: readonly Observation[];
   readonly counter: OrdinaryCounter;
   readonly isCounting: boolean;
+  /** Whether a tick is passing. */
+  readonly isStepping: boolean;
   /** Whether it looks by itself. Not at first, if the reader's system asks for less motion. */
   readonly isRunning: boolean;
   setRunning(isRunning: boolean): void;
@@ -33,6 +35,7 @@ export function useLooks(device: RunningDevice, advance: () => Promise<boolean>,
   const [isRunning, setRunning] = useState(() => !prefersStillness());
   const [counter] = useState(createOrdinaryCounter);
   const [, setRecords] = useState(0);
+  const [steps, setSteps] = useState(0);
   const all = useRef(observations);
   const recorded = useRef(0);
   const turn = useRef<Promise<void>>(Promise.resolve());
@@ -50,12 +53,14 @@ export function useLooks(device: RunningDevice, advance: () => Promise<boolean>,
 
   /** One after another, however often it is asked for. */
   function step(): Promise<void> {
+    setSteps((n) => n + 1);
     turn.current = turn.current.then(async () => {
       if (!isShown.current) return;
       const isThere = await advance();
       if (!isShown.current) return;
       if (isThere) look();
       else onGone();
+      setSteps((n) => n - 1);
     });
     return turn.current;
   }
@@ -82,7 +87,7 @@ export function useLooks(device: RunningDevice, advance: () => Promise<boolean>,
   }, [isRunning]);
 
   return {
-    ...{ observations, counter, isCounting, isRunning, setRunning, step },
+    ...{ observations, counter, isCounting, isStepping: steps > 0, isRunning, setRunning, step },
     record: (name) => {
       counter.record(name, Date.now());
       recorded.current++;
