@@ -1,6 +1,6 @@
 // Finds the browsers for the tests. It installs missing ones only in CI, as root, on Debian.
-import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { install, mayInstall } from "./debian.js";
 
 /** For each browser: the variable that names another path, the files where Debian has it, and the packages with these. */
 const BROWSERS = {
@@ -17,10 +17,12 @@ const BROWSERS = {
 export function findOrInstallBrowsers() {
   const all = Object.entries(BROWSERS);
   let absent = all.filter(([variable, { files }]) => !process.env[variable] && !files.every(existsSync));
-  if (absent.length > 0 && process.env.CI === "true" && process.getuid?.() === 0 && isDebian()) {
-    console.log(`\n— ${absent.map(([, { name }]) => name).join(", ")} (once)`);
-    aptGet("update", "-qq");
-    aptGet("install", "-qq", "-y", "--no-install-recommends", ...absent.flatMap(([, { packages }]) => packages));
+  if (absent.length > 0 && mayInstall()) {
+    const names = absent.map(([, { name }]) => name).join(", ");
+    install(
+      names,
+      absent.flatMap(([, { packages }]) => packages),
+    );
     absent = [];
   }
   const found = all.filter((browser) => !absent.includes(browser));
@@ -28,17 +30,4 @@ export function findOrInstallBrowsers() {
     paths: Object.fromEntries(found.map(([variable, { files }]) => [variable, process.env[variable] ?? files[0]])),
     missing: absent.map(([variable, { name, packages }]) => `${name} (Debian: ${packages.join(" ")}; or ${variable})`),
   };
-}
-
-function isDebian() {
-  return existsSync("/etc/os-release") && /^ID=debian$/m.test(readFileSync("/etc/os-release", "utf8"));
-}
-
-function aptGet(...args) {
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const { status } = spawnSync("/usr/bin/apt-get", args, { stdio: ["ignore", 2, 2], env });
-  if (status !== 0) {
-    console.error(`\nfailed: apt-get ${args.join(" ")}`);
-    process.exit(status ?? 1);
-  }
 }

@@ -10,6 +10,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findOrInstallBrowsers } from "./browsers.js";
 import { installNode } from "./install-node.js";
+import { findOrInstallPatroni } from "./patroni.js";
 
 const NEWER_NODE = 24;
 const SLOWEST = 10;
@@ -37,9 +38,11 @@ const PARTS = {
   faults: () => {
     const { paths, missing } = findOrInstallBrowsers();
     Object.assign(environment, paths);
+    const missingPatroni = findOrInstallPatroni();
     const projects = ["faults", "stores", "browsers", "installed", "statistics", "timed"];
     runTests("tests of faults, browsers, installed packages, statistics and times", projects);
     for (const browser of missing) notRun.push(`tests in ${browser}`);
+    if (missingPatroni) notRun.push(`tests with a Patroni cluster (${missingPatroni})`);
   },
   "newer-node": () => {
     const node = installNode(NEWER_NODE);

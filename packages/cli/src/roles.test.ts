@@ -113,6 +113,18 @@ describe("an intake and a tally on one PostgreSQL", () => {
     expect([unsigned.status, unsigned.stderr]).toEqual([2, expect.stringContaining("admin token")]);
   });
 
+  it("with --require-standby, a database whose commits wait for no standby is refused, and so is an embedded one", () => {
+    const begin = (env: Record<string, string>, ...args: string[]) => {
+      const { status, stderr } = letheWith({ cwd: folder, env }, "serve", "--port", "0", "--require-standby", ...args);
+      expect(status).toBe(2);
+      return stderr;
+    };
+    expect(begin(database, "--role", "intake")).toMatch(
+      /^error: --require-standby: synchronous_standby_names is empty in the database.*\n$/,
+    );
+    expect(begin({})).toMatch(/^error: --require-standby needs a PostgreSQL database.*set DATABASE_URL\n$/);
+  });
+
   it("a tally without the key file, or with another, is refused, and says why", () => {
     const begin = (): string => {
       const args = ["serve", "--role", "tally", "--port", "0", "--key-file", "other.keys", "--url", intake.url];

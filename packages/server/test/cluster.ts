@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Randomness, seededRandomnessForTests, uniformBelow } from "@lethe/core/randomness";
 import { expect } from "vitest";
-import type { Database } from "../dist/storage/database.js";
+import { type Database, DatabaseUnavailable } from "../dist/storage/database.js";
 import { openPostgres } from "../dist/storage/postgres.js";
 import { fetchTask, type KnownTask, upload } from "./device.ts";
 import { type DeviceLoad, startDeviceLoad } from "./device-load.ts";
@@ -32,20 +32,23 @@ const [MOST_SMALL, SMALL] = [10, 5];
 const LEASE_SECONDS = 2;
 
 /** A place in the cluster. When its process is killed, another takes the place. */
-interface Member {
+export interface Member {
   readonly role: "intake" | "tally";
   service: ServiceProcess;
 }
 
-interface Cluster {
-  readonly database: ReplicatedPostgres;
+/** Processes that share a database and a key file. */
+export interface Cluster {
+  readonly database: Pick<ReplicatedPostgres, "url" | "remove">;
   readonly folder: string;
   readonly keyFile: string;
   readonly members: Member[];
+  /** Starts a process of this role, on that database. */
+  readonly start: (role: Member["role"]) => Promise<ServiceProcess>;
 }
 
 /** A window of the year's task, or of one like it. */
-interface Counted {
+export interface Counted {
   readonly task: KnownTask;
   readonly sent: readonly Sent[];
 }
@@ -73,13 +76,14 @@ export interface ClusterKillsResult {
  */
 export async function surviveClusterKills(kills: number, seed: string): Promise<ClusterKillsResult> {
   const random = seededRandomnessForTests(seed);
-  const cluster = await prepareCluster();
+  const database = await startReplicatedPostgres();
+  const cluster = clusterOn(database, (keyFile) => (role) => startServiceProcess(settingsOf(role, database, keyFile)));
   try {
-    const [tally] = (await addMembers(cluster, "tally")) as [Member];
+    const [tally] = (await addMembers(cluster, "tally", OF_EACH_ROLE)) as [Member];
     const task = await makeTask(tally, YEAR_TASK.task);
-    const intakes = await addMembers(cluster, "intake");
+    const intakes = await addMembers(cluster, "intake", OF_EACH_ROLE);
     const load = startDeviceLoad(intakes, task, runningWindow(YEAR_TASK), random);
-    const killed = await killWhileDevicesReport(cluster, load, kills, random);
+    const killed = await killWhileDevicesReport(cluster, database, load, kills, random);
     await load.stop();
     const released = await killWhileWindowsAreReleased(cluster, { task, sent: load.sent }, kills, random);
     for (const { service } of cluster.members) expect(await service.end()).toBe(0);
@@ -112,35 +116,33 @@ async function killWhileWindowsAreReleased(
   }
 }
 
-async function prepareCluster(): Promise<Cluster> {
+/** A cluster without processes, with a key file that they will share. */
+export function clusterOn(database: Cluster["database"], starter: (keyFile: string) => Cluster["start"]): Cluster {
   const folder = unownedFolder();
-  return { database: await startReplicatedPostgres(), folder, keyFile: join(folder, "keys"), members: [] };
+  const keyFile = join(folder, "keys");
+  return { database, folder, keyFile, members: [], start: starter(keyFile) };
 }
 
-async function addMembers(cluster: Cluster, role: Member["role"]): Promise<Member[]> {
-  const services = await Promise.all(Array.from({ length: OF_EACH_ROLE }, () => startMember(cluster, role)));
+/** Starts processes of a role. */
+export async function addMembers(cluster: Cluster, role: Member["role"], count: number): Promise<Member[]> {
+  const services = await Promise.all(Array.from({ length: count }, () => cluster.start(role)));
   const members = services.map((service) => ({ role, service }));
   cluster.members.push(...members);
   return members;
 }
 
-function startMember({ database, keyFile }: Cluster, role: Member["role"]): Promise<ServiceProcess> {
-  return startServiceProcess({
-    role,
-    databaseUrl: database.url,
-    host: "127.0.0.1",
-    port: 0,
-    ...(role === "tally" && {
-      keyFile,
-      adminToken: ADMIN_TOKEN,
-      threads: 1,
-      keysAhead: 40,
-      leaseSeconds: LEASE_SECONDS,
-    }),
-  });
+/** What a process of this role is started with. */
+export function settingsOf(
+  role: Member["role"],
+  { url }: Cluster["database"],
+  keyFile: string,
+): Parameters<typeof startServiceProcess>[0] {
+  const keys = { keyFile, adminToken: ADMIN_TOKEN, threads: 1, keysAhead: 40, leaseSeconds: LEASE_SECONDS };
+  return { role, databaseUrl: url, host: "127.0.0.1", port: 0, ...(role === "tally" && keys) };
 }
 
-async function makeTask({ service }: Member, name: string): Promise<KnownTask> {
+/** A task like the year's, under this name. */
+export async function makeTask({ service }: Member, name: string): Promise<KnownTask> {
   await createTask(service, { ...YEAR_TASK, task: name });
   return fetchTask(service, name);
 }
@@ -148,18 +150,19 @@ async function makeTask({ service }: Member, name: string): Promise<KnownTask> {
 /** Each member in turn, then any; in between the database fails in every way. */
 async function killWhileDevicesReport(
   cluster: Cluster,
+  database: ReplicatedPostgres,
   load: DeviceLoad,
   kills: number,
   random: Randomness,
 ): Promise<Pick<ClusterKillsResult, "killsOfIntakes" | "killsOfTallies" | "databaseRestarts" | "failovers">> {
-  const { database, members } = cluster;
+  const { members } = cluster;
   const failures = [() => database.restart("fast"), () => database.restart("kill"), () => database.failOver()];
   const killed = { intake: 0, tally: 0 };
   for (let kill = 0; kill < kills; kill++) {
     await sleep(uniformBelow(random, LONGEST_LIFE_MS));
     const member = (members[kill] ?? members[uniformBelow(random, members.length)]) as Member;
     await member.service.kill();
-    await start(cluster, member);
+    await restart(cluster, member);
     killed[member.role]++;
     // After every quarter of the kills but the last.
     const failure = failures.find((_, i) => kill === Math.floor((kills * (i + 1)) / 4));
@@ -170,12 +173,12 @@ async function killWhileDevicesReport(
 }
 
 /** Where somebody was killed. */
-async function start(cluster: Cluster, member: Member): Promise<void> {
-  member.service = await startMember(cluster, member.role);
+export async function restart(cluster: Cluster, member: Member): Promise<void> {
+  member.service = await cluster.start(member.role);
 }
 
 /** Everybody is ready, and devices are served. */
-async function requireService({ members }: Cluster, { counts }: DeviceLoad): Promise<void> {
+export async function requireService({ members }: Cluster, { counts }: DeviceLoad): Promise<void> {
   const before = counts.acknowledged;
   for (const { role, service } of members) {
     const isReady = async (): Promise<boolean> => (await fetch(`${service.url}/readyz`)).ok;
@@ -187,7 +190,7 @@ async function requireService({ members }: Cluster, { counts }: DeviceLoad): Pro
 }
 
 /** A new task, and a window of it with a few reports. */
-async function smallWindow({ members }: Cluster, name: string, random: Randomness): Promise<Counted> {
+export async function smallWindow({ members }: Cluster, name: string, random: Randomness): Promise<Counted> {
   const [tally, intake] = [members.at(0), members.at(-1)] as [Member, Member];
   const task = await makeTask(tally, name);
   const sent = await Promise.all(
@@ -197,12 +200,16 @@ async function smallWindow({ members }: Cluster, name: string, random: Randomnes
   return { task, sent };
 }
 
-/** Kills all tallies while they close, release and erase a window; whether they had not yet finished. */
-async function releaseWhileTalliesAreKilled(
+/**
+ * Kills all tallies, and what `killMore` kills, while they close, release and erase a window; returns whether they had
+ * not yet finished.
+ */
+export async function releaseWhileTalliesAreKilled(
   cluster: Cluster,
   database: Database,
   { task, sent }: Counted,
   random: Randomness,
+  killMore: () => Promise<unknown> = async () => undefined,
 ): Promise<boolean> {
   const window = runningWindow(YEAR_TASK);
   const tallies = cluster.members.filter(({ role }) => role === "tally");
@@ -212,9 +219,9 @@ async function releaseWhileTalliesAreKilled(
   const closer = (tallies[uniformBelow(random, tallies.length)] as Member).service;
   const closed = closeByHand(closer, task.name, window).catch(unlessGone);
   const killed = tallies.map(({ service }) => sleep(uniformBelow(random, LONGEST_RELEASE_MS)).then(service.kill));
-  await Promise.all([closed, ...killed]);
-  const wasCutOff = !(await isErased(database, task, window));
-  await Promise.all(tallies.map((tally) => start(cluster, tally)));
+  await Promise.all([closed, ...killed, killMore()]);
+  const wasCutOff = !(await eventually(() => isErased(database, task, window).catch(unlessAway)));
+  await Promise.all(tallies.map((tally) => restart(cluster, tally)));
 
   for (const { service } of tallies) expect((await closeByHand(service, task.name, window)).status).toBe(200);
   const release = await releaseOf((tallies[0] as Member).service, task, window);
@@ -233,8 +240,13 @@ async function isErased(database: Database, task: KnownTask, window: number): Pr
   return found?.erased === true;
 }
 
+/** A database that fails over does not answer; anything else is a finding. */
+function unlessAway(error: unknown): undefined {
+  if (!(error instanceof DatabaseUnavailable)) throw error;
+}
+
 /** After a failure, too, no process stays behind. */
-async function removeCluster({ database, folder, members }: Cluster): Promise<void> {
+export async function removeCluster({ database, folder, members }: Cluster): Promise<void> {
   for (const { service } of members) await service.kill().catch(() => undefined);
   await database.remove();
   rmSync(folder, { recursive: true, force: true });

@@ -15,6 +15,8 @@ const MOST_PATIENCE_MS = 300_000;
 export interface DeviceLoad {
   readonly sent: readonly Sent[];
   readonly counts: Readonly<LoadCounts>;
+  /** The longest time, in milliseconds, in which no report was acknowledged, since this was last asked. */
+  longestSilence(): number;
   /** Resolves when every report that was begun is acknowledged, or rejects with what was found. */
   stop(): Promise<void>;
 }
@@ -29,17 +31,26 @@ interface LoadCounts {
   resends: number;
 }
 
+/** How a load is made. */
+interface LoadOptions {
+  /** How long a device waits before it sends the next report. */
+  readonly pauseMs?: number;
+}
+
 /** A third of all reports go to two intakes at once, and about half of what is sent was sent before. */
 export function startDeviceLoad(
   intakes: readonly { readonly service: ServiceProcess }[],
   task: KnownTask,
   window: number,
   random: Randomness,
+  { pauseMs = 0 }: LoadOptions = {},
 ): DeviceLoad {
   const sent: Sent[] = [];
   const counts: LoadCounts = { acknowledged: 0, unanswered: 0, unavailable: 0, resends: 0 };
   const created = new Set<Sent>();
   let stopping = false;
+  let lastAcknowledged = performance.now();
+  let longestSilence = 0;
 
   const intakeAt = (place: number): ServiceProcess => (intakes[place % intakes.length] as (typeof intakes)[0]).service;
 
@@ -60,9 +71,10 @@ export function startDeviceLoad(
     async (intake: ServiceProcess): Promise<number | undefined> => {
       const response = await upload(intake, next.device, next.report).catch(unlessGone);
       if (!response) counts.unanswered++;
-      if (response?.status !== 503) return response?.status;
+      if (!response || response.status === 200 || response.status === 201) return response?.status;
+      const answer = await response.text().catch(unlessGone);
+      if (response.status !== 503) throw new Error(`${intake.url} refuses ${nameOf(next)}: ${answer}`);
       counts.unavailable++;
-      await response.text().catch(unlessGone);
       return undefined;
     };
 
@@ -75,6 +87,8 @@ export function startDeviceLoad(
     if (status === 201) created.add(next);
     next.acknowledged = true;
     counts.acknowledged++;
+    longestSilence = Math.max(longestSilence, performance.now() - lastAcknowledged);
+    lastAcknowledged = performance.now();
   }
 
   async function work(): Promise<void> {
@@ -87,6 +101,7 @@ export function startDeviceLoad(
       else if (again.acknowledged) counts.resends++;
       const places = uniformBelow(random, 3) === 0 ? [intake, intake + 1] : [intake];
       await allOf(places.map((place) => deliver(next, place)));
+      if (pauseMs > 0) await sleep(pauseMs);
     }
   }
 
@@ -96,11 +111,21 @@ export function startDeviceLoad(
   return {
     sent,
     counts,
+    longestSilence: () => {
+      const longest = Math.max(longestSilence, performance.now() - lastAcknowledged);
+      longestSilence = 0;
+      return longest;
+    },
     stop: async () => {
       stopping = true;
       await done;
     },
   };
+}
+
+/** For messages: the device, and whether its report was acknowledged before. */
+function nameOf({ device, acknowledged }: Sent): string {
+  return `the ${acknowledged ? "acknowledged " : ""}report of ${Buffer.from(device.id).toString("hex")}`;
 }
 
 function whenAborted(signal: AbortSignal): Promise<undefined> {

@@ -10,8 +10,8 @@ import type { Prepared, ServeOptions } from "./prepare.ts";
 /** Starts the service. Rejects with one line if the port cannot be used, before anything is stored. */
 export async function open(options: ServeOptions, prepared: Prepared): Promise<Service> {
   const { role, host, url, trustProxy, threads, keysAhead, dev, leastFree, databaseTimeout } = options;
-  const { abandonLostWindows, acceptClock, newDatabase, privateResults, webhook, webhookOverHttp } = options;
-  const { demonstration } = options;
+  const { abandonLostWindows, acceptClock, newDatabase, requireStandby, privateResults } = options;
+  const { webhook, webhookOverHttp, demonstration } = options;
   const { place, adminToken, peer, enrolment } = prepared;
   const port = portOf(options);
   await requireFreePort({ host, port });
@@ -44,6 +44,7 @@ export async function open(options: ServeOptions, prepared: Prepared): Promise<S
       ...(abandonLostWindows && { abandonLostWindows }),
       ...(acceptClock && { acceptClock }),
       ...(newDatabase && { newDatabase }),
+      ...(requireStandby && { requireStandby }),
       ...(leastFree !== undefined && { leastFreeBytes: 1e6 * leastFree }),
       databaseSeconds: databaseTimeout,
     });

@@ -27,6 +27,7 @@ export interface ServeOptions extends EnrolmentOptions, PeerOptions {
   readonly abandonLostWindows?: true;
   readonly acceptClock?: true;
   readonly newDatabase?: true;
+  readonly requireStandby?: true;
   /** In megabytes. */
   readonly leastFree?: number;
   readonly databaseTimeout: number;

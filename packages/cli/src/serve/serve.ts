@@ -83,12 +83,19 @@ export function addServe(program: Command): void {
       "--attestation <module.js>",
       "a module that exports attest({ task, window, attestation }), which decides whether a device may enrol",
     )
-    .option("--abandon-lost-windows", "give up windows whose secret is missing from the key file, permanently")
+    .option(
+      "--abandon-lost-windows",
+      "give up windows whose secret is missing from the key file, or whose database from DATABASE_URL, permanently",
+    )
     .option(
       "--accept-clock",
       "start once although the clock is far from the last stored time, because the clock is right",
     )
     .option("--new-database", "start once with a new database, because the one that belongs to the key file is lost")
+    .option(
+      "--require-standby",
+      "refuse a PostgreSQL server that confirms a commit before a synchronous standby has it on its disk",
+    )
     .option("--least-free <MB>", "disk space to keep free (default: 5% of the volume, 24 to 256)", wholeNumber(0, 1e9))
     .option(
       "--database-timeout <seconds>",
@@ -103,9 +110,11 @@ export function addServe(program: Command): void {
 }
 
 const HELP = `
-The service uses the PostgreSQL server that DATABASE_URL names (postgres://user:password@host/database). Any number of
-processes may share it: intakes, which answer devices and hold no keys, and tallies, which share one key file. Without
-DATABASE_URL, one process does everything, with an embedded database in the data folder.
+The service uses the PostgreSQL database that DATABASE_URL names (postgres://user:password@host/database). Commas
+separate the hosts of a database with standbys (host1:5432,host2:5432): the service finds the primary. Spaces separate
+several databases, among which the service divides devices. Any number of processes may share them: intakes, which
+answer devices and hold no keys, and tallies, which share one key file. Without DATABASE_URL, one process does
+everything, with an embedded database in the data folder.
 
 Tasks of two servers need a leader, which devices reach, and a helper, which only the leader reaches. They belong to
 two operators, each with its own database and key file. Both set LETHE_PEER_SECRET to the same secret of at least 32

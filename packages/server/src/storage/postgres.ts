@@ -1,5 +1,5 @@
 import { LetheError } from "@lethe/core/error";
-import { type ClientBase, Pool, type PoolConfig, type QueryConfig } from "pg";
+import type { ClientBase, PoolConfig, QueryConfig } from "pg";
 import {
   type Database,
   DatabaseUnavailable,
@@ -8,7 +8,11 @@ import {
   SESSION_SETTINGS,
   type SqlValue,
 } from "./database.ts";
+import { hostsOf } from "./database-url.ts";
 import { migrate } from "./migrations.ts";
+import { createPrimary, type Primary, unavailable } from "./primary.ts";
+import { createServerCheck, isUnreplicated, type ServerCheck, waitForStandby } from "./server-checks.ts";
+import { createShards } from "./shards.ts";
 import { BYTEA, readText } from "./values.ts";
 
 const MOST_CONNECTIONS = 10;
@@ -18,6 +22,10 @@ const KEEP_ALIVE_MS = 10_000;
  * A server that does not answer, for example without power, is given up; its last statement may have happened or not.
  */
 const QUERY_TIMEOUT_MS = 60_000;
+/** A statement that takes longer may be at a server that hangs, while another has taken over. */
+const PATIENCE_MS = 10_000;
+/** A connection that is used is checked again after this time. */
+const CHECK_MS = 1000;
 const OLDEST_VERSION = 14;
 /** How often a transaction is tried that conflicts with others. */
 const MOST_TRIES = 5;
@@ -29,40 +37,47 @@ const MOST_TRIES = 5;
 const SETTINGS = `${SESSION_SETTINGS}; SET jit = off; SET default_transaction_isolation = 'read committed';
   SET idle_in_transaction_session_timeout = '30s'; SET lock_timeout = '50s'`;
 
+/** How a PostgreSQL server is used. */
+export interface PostgresOptions {
+  readonly queryTimeoutMs?: number;
+  /** What errors call it. */
+  readonly what?: string;
+  /** Refuses a server that confirms a commit before a standby has it on its disk. */
+  readonly requireStandby?: boolean;
+}
+
 /**
  * A PostgreSQL server, which any number of processes may share. A commit is on its disk, and on that of a synchronous
- * standby if it has one.
+ * standby if it has one. If the URL names several hosts, the one that accepts writes is used.
  */
-export async function openPostgres(url: string, queryTimeoutMs: number = QUERY_TIMEOUT_MS): Promise<Database> {
-  requireUrl(url);
-  const pool = new Pool(poolConfig(url, queryTimeoutMs));
-  // A connection that breaks while nobody uses it is replaced by the next who asks.
-  pool.on("error", () => undefined);
-  const database = databaseOf(pool);
+export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Database> {
+  const { queryTimeoutMs = QUERY_TIMEOUT_MS, requireStandby = false, what = "the database of DATABASE_URL" } = options;
+  const hosts = hostsOf(url);
+  const check = createServerCheck({ requireStandby, areCopies: hosts.length > 1 });
+  const primary = createPrimary(hosts, (alone) => poolConfig(alone, queryTimeoutMs, check));
+  const database = databaseOf(primary, check);
   try {
     await requireSuitable(database);
     await migrate(database);
     return database;
   } catch (error) {
-    await pool.end();
-    if (error instanceof LetheError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new LetheError(
-      "bad-database",
-      `the database of DATABASE_URL cannot be used: ${reason}; is it running, and may this user create tables in it?`,
-    );
+    await primary.close();
+    throw whyUnusable(what, error);
   }
 }
 
-/** Throws unless this is an address of PostgreSQL. The message does not quote it, because it holds a password. */
-function requireUrl(url: string): void {
-  const protocol = URL.canParse(url) ? new URL(url).protocol : "";
-  if (protocol !== "postgres:" && protocol !== "postgresql:") {
-    throw new LetheError("bad-database", "DATABASE_URL is like postgres://user:password@host:5432/database");
-  }
+function whyUnusable(what: string, error: unknown): LetheError {
+  if (error instanceof LetheError) return error;
+  // A server that was found, and refused.
+  if (error instanceof DatabaseUnavailable && error.cause instanceof LetheError) return error.cause;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new LetheError(
+    "bad-database",
+    `${what} cannot be used: ${reason}; is it running, and may this user create tables in it?`,
+  );
 }
 
-function poolConfig(url: string, queryTimeoutMs: number): PoolConfig {
+function poolConfig(url: string, queryTimeoutMs: number, check: ServerCheck): PoolConfig {
   return {
     connectionString: url,
     max: MOST_CONNECTIONS,
@@ -73,10 +88,23 @@ function poolConfig(url: string, queryTimeoutMs: number): PoolConfig {
     application_name: "lethe",
     types: { getTypeParser: parserOf },
     onConnect: async (client) => {
+      client.on("notice", (notice) => {
+        if (isUnreplicated(notice)) unreplicated.add(client);
+      });
       await client.query(SETTINGS);
-      requireDurable(await queryableOf(client).query<Durability>(DURABILITY, [true]));
+      await check.onConnect(queryableOf(client));
+      requireReplicated(client);
+      checkedAt.set(client, performance.now());
     },
   };
+}
+
+/** When a connection was last checked; and those that have confirmed a commit which the standby may not have. */
+const checkedAt = new WeakMap<ClientBase, number>();
+const unreplicated = new WeakSet<ClientBase>();
+
+function requireReplicated(client: ClientBase): void {
+  if (unreplicated.has(client)) throw new DatabaseUnavailable("a commit was confirmed before the standby had it");
 }
 
 /** The driver asks for text, and gets bytes as their hexadecimal digits. */
@@ -85,42 +113,55 @@ function parserOf(type: number): (text: string) => unknown {
   return (text) => readText(type, text);
 }
 
-function databaseOf(pool: Pool): Database {
+function databaseOf(primary: Primary, check: ServerCheck): Database {
+  const using = <T>(use: (connection: Queryable) => Promise<T>): Promise<T> =>
+    retried(() => withConnection(primary, check, use));
   return {
-    query: (sql, values) => retried(() => withConnection(pool, (connection) => connection.query(sql, values))),
-    transaction: (use) => retried(() => withConnection(pool, (connection) => runTransaction(connection, use))),
-    persist: () => retried(() => withConnection(pool, waitForStandby)),
-    close: () => pool.end(),
+    query: (sql, values) => using((connection) => connection.query(sql, values)),
+    transaction: (use) => using((connection) => runTransaction(connection, use)),
+    persist: () => using(waitForStandby),
+    close: primary.close,
+    shards: createShards(),
   };
 }
 
-/**
- * A commit whose wait for the standby was cut off, by a restart say, can be read although the standby may not have it.
- * This one comes after it and waits for both.
- */
-async function waitForStandby(connection: Queryable): Promise<void> {
-  await connection.query("SELECT pg_logical_emit_message(true, 'lethe', '')");
-}
-
 /** A connection that broke is not used again. */
-async function withConnection<T>(pool: Pool, use: (connection: Queryable) => Promise<T>): Promise<T> {
-  const client = await pool.connect().catch((error: unknown) => {
-    throw unavailable(error);
-  });
+async function withConnection<T>(
+  primary: Primary,
+  check: ServerCheck,
+  use: (connection: Queryable) => Promise<T>,
+): Promise<T> {
+  const client = await primary.connect();
   let isBroken = false;
   const onError = (): void => {
     isBroken = true;
   };
   client.on("error", onError);
+  const impatience = setInterval(() => void primary.lookElsewhere(), PATIENCE_MS);
   try {
-    return await use(queryableOf(client));
+    await checkNowAndThen(client, check);
+    const result = await use(queryableOf(client));
+    requireReplicated(client);
+    return result;
   } catch (error) {
     isBroken ||= error instanceof DatabaseUnavailable;
     throw error;
   } finally {
+    clearInterval(impatience);
     client.off("error", onError);
     client.release(isBroken);
   }
+}
+
+/** The server's settings may change while a connection is open. */
+async function checkNowAndThen(client: ClientBase, check: ServerCheck): Promise<void> {
+  if (performance.now() - (checkedAt.get(client) ?? 0) < CHECK_MS) return;
+  try {
+    await check.again(queryableOf(client));
+  } catch (error) {
+    throw unavailable(error);
+  }
+  checkedAt.set(client, performance.now());
 }
 
 /** The texts are the program's own: there are as many as it has statements, and lengths of reports. */
@@ -184,26 +225,6 @@ function isUnavailable(error: unknown): boolean {
 function codeOf(error: unknown): string {
   const { code } = error as { code?: unknown };
   return typeof code === "string" ? code : "";
-}
-
-function unavailable(error: unknown): DatabaseUnavailable {
-  // Several, if the host has several addresses.
-  const [first] = (error instanceof AggregateError ? error.errors : [error]) as unknown[];
-  return new DatabaseUnavailable(first instanceof Error ? first.message : String(first), { cause: error });
-}
-
-interface Durability {
-  readonly synchronous: string;
-  readonly fsync: string;
-}
-
-/** Asked of every connection, because it may lead to a server that took over from another and has other settings. */
-const DURABILITY = `SELECT current_setting('synchronous_commit') AS synchronous, current_setting('fsync') AS fsync WHERE $1`;
-
-function requireDurable([found]: readonly Durability[]): void {
-  const off = found?.synchronous === "off" ? "synchronous_commit" : found?.fsync === "off" ? "fsync" : undefined;
-  if (off === undefined) return;
-  throw new Error(`${off} is off in the database: reports that were acknowledged could be lost; set it to on`);
 }
 
 async function requireSuitable(database: Database): Promise<void> {
