@@ -15,6 +15,7 @@ import { liveRoute } from "./http/live-routes.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { describeApi } from "./http/openapi.ts";
 import { addOperations } from "./http/operations.ts";
+import { helperReleaseRoute, resultsAccess } from "./http/release-routes.ts";
 import { createAdminCheck } from "./http/request-checks.ts";
 import { sdkRoutes } from "./http/sdk-routes.ts";
 import { createHttp } from "./http/server.ts";
@@ -197,8 +198,10 @@ async function createApp(
   }
   const about = { ...common, role, version: packageVersion() };
   routes.push(...consoleRoutes({ ...about, privateResults, demonstration }));
+  const helperUrl = role === "leader" ? otherServer?.url : undefined;
+  if (helperUrl !== undefined) routes.push(helperReleaseRoute(helperUrl, resultsAccess(privateResults)));
   if (admin) {
-    const helperHealth = role === "leader" && otherServer?.url ? createHealthCheck(otherServer.url) : undefined;
+    const helperHealth = helperUrl === undefined ? undefined : createHealthCheck(helperUrl);
     routes.push(liveRoute({ ...about, whyNotReady: ready, helperHealth }));
   }
   if (options.console) routes.push(...consoleFileRoutes(options.console));

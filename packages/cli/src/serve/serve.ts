@@ -40,6 +40,10 @@ export function addServe(program: Command): void {
     .option("--trust-proxy", "trust X-Forwarded-For; only behind a proxy that sets it")
     .option("--private-results", "releases and the states of windows need the admin token; manifests stay public")
     .addOption(
+      // For `lethe demo --mode two-server`, which knows what happens on its devices and runs its servers as processes.
+      new Option("--demonstration <file>", "the JSON file that /v1/demonstration shows to everybody").hideHelp(),
+    )
+    .addOption(
       // Without a parser: commander would quote a wrong address, which may hold a secret.
       new Option(
         "--webhook <url>",

@@ -17,8 +17,8 @@ import { LocalSection } from "./local-section.tsx";
 import "./device.css";
 
 /** The view `device`. */
-export function Device({ service, server, route, token }: ViewProps): JSX.Element {
-  const [task] = route.path;
+export function Device(props: ViewProps): JSX.Element {
+  const [task] = props.route.path;
   useEffect(() => {
     if (task !== undefined) document.title = `Inside a device of ${task} · Lethe`;
   }, [task]);
@@ -30,24 +30,25 @@ export function Device({ service, server, route, token }: ViewProps): JSX.Elemen
         store at every tick, whether you pressed or not, and its bytes look like noise either way: it counts, and cannot
         remember.
       </p>
-      {isSecureContext ? <Devices {...{ service, server, route, token, task }} /> : <Insecure />}
+      {isSecureContext ? <Devices {...props} task={task} /> : <Insecure />}
     </>
   );
 }
 
 function Devices({
   service,
+  clockAhead,
   server,
   route,
   token,
   task,
-}: Omit<ViewProps, "again"> & { task: string | undefined }): JSX.Element {
+}: ViewProps & { task: string | undefined }): JSX.Element {
   return (
     <>
       {task === undefined ? (
         <LocalSection />
       ) : (
-        <JoinedSection key={task} {...{ task, service, server, route, token }} />
+        <JoinedSection key={task} {...{ task, service, clockAhead, server, route, token }} />
       )}
       <LazyGame />
       <Tasks service={service} current={task} />

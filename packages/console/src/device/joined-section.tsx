@@ -16,12 +16,14 @@ import { useDevice } from "./use-device.ts";
 export function JoinedSection({
   task,
   service,
+  clockAhead,
   server,
   route,
   token,
 }: {
   task: string;
   service: ServiceInfo;
+  clockAhead: number;
   server: string;
   route: Route;
   token: string | undefined;
@@ -41,6 +43,13 @@ export function JoinedSection({
         <Empty title="This service has no operator key yet">
           <p>Devices check its signature with that key. It is there when the service has its first task.</p>
         </Empty>
+      ) : service.hasDemonstration && Math.abs(clockAhead) > MOST_APART ? (
+        <Empty title="This browser cannot join: the service simulates its time">
+          <p>
+            In this demonstration windows pass within seconds, and your browser's clock does not. To see your own event
+            in a release, run <code>npx lethe try</code>.
+          </p>
+        </Empty>
       ) : (
         <Await loaded={loaded} what={`the task ${task}`}>
           {(manifest) =>
@@ -55,6 +64,9 @@ export function JoinedSection({
     </section>
   );
 }
+
+/** In seconds: clocks that differ by more are not of the same time. */
+const MOST_APART = 60;
 
 function groupOf({ groups }: Manifest, { query }: Route): string | undefined {
   return groups?.find((group) => group === query.group) ?? groups?.[0];
