@@ -18,7 +18,7 @@ export interface ServerPair {
   readonly helper: string;
   readonly leaderKey?: string;
   readonly helperKey?: string;
-  /** The admin tokens of servers that keep their results private, for `collectLastWindows`. */
+  /** The admin tokens of servers that keep their results private. */
   readonly leaderToken?: string | undefined;
   readonly helperToken?: string | undefined;
 }

@@ -18,10 +18,14 @@ export async function collectRelease(
   task: string,
   options: CollectOptions = {},
 ): Promise<ReleaseOrWithheld | Pending> {
-  const { outcome: first } = await findRelease(servers.leader, task, options);
+  const { outcome: first } = await findRelease(servers.leader, task, { ...options, token: servers.leaderToken });
   if (first.status !== "shared") return first;
   const { window } = first;
-  const { outcome: second } = await findRelease(servers.helper, task, { ...options, window });
+  const { outcome: second } = await findRelease(servers.helper, task, {
+    ...options,
+    window,
+    token: servers.helperToken,
+  });
   if (second.status !== "shared") return second;
   return assemble(servers, task, window, first.signed, second.signed, options);
 }

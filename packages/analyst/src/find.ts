@@ -1,13 +1,13 @@
 import type { WindowStatus } from "@lethe/core/message";
 import { fetchManifest } from "./manifest.ts";
-import { fetchRelease, fetchReleases, fetchWindow, type PublishedWindow } from "./service.ts";
+import { fetchRelease, fetchReleases, fetchWindow, type PublishedWindow, type Reader } from "./service.ts";
 import { isFinished, nextToFinish, seconds } from "./window.ts";
 
 /** A window that is not finished: its state instead of a release. */
 export type Pending = { readonly status: "pending" } & WindowStatus;
 
-/** Which release to find. */
-export interface SoughtRelease {
+/** Which release to find, and who asks. */
+export interface SoughtRelease extends Reader {
   /** If absent: the newest window with figures; with `wait`, or if there is none, the next window to finish. */
   readonly window?: number;
   /** Wait until the window is finished. */
@@ -27,14 +27,15 @@ export interface FoundRelease {
 export async function findRelease(
   server: string,
   task: string,
-  { window, wait, onPending }: SoughtRelease = {},
+  { window, wait, onPending, token }: SoughtRelease = {},
 ): Promise<FoundRelease> {
+  const reader = { token };
   if (window === undefined && !wait) {
-    const found = await newestRelease(server, task);
+    const found = await newestRelease(server, task, reader);
     if (found) return found;
   }
-  const number = window ?? (await nextToFinish(server, await fetchManifest(server, task))).window;
-  const look = (): Promise<PublishedWindow | Pending> => lookAt(server, task, number);
+  const number = window ?? (await nextToFinish(server, await fetchManifest(server, task), undefined, reader)).window;
+  const look = (): Promise<PublishedWindow | Pending> => lookAt(server, task, number, reader);
   return { outcome: await (wait ? waitUntilFinished(look, onPending) : look()), newer: [] };
 }
 
@@ -60,12 +61,17 @@ export async function waitUntilFinished(
   }
 }
 
-async function lookAt(server: string, task: string, window: number): Promise<PublishedWindow | Pending> {
-  const release = await fetchRelease(server, task, window);
+async function lookAt(
+  server: string,
+  task: string,
+  window: number,
+  reader: Reader,
+): Promise<PublishedWindow | Pending> {
+  const release = await fetchRelease(server, task, window, reader);
   if (release) return release;
-  const status = await fetchWindow(server, task, window);
+  const status = await fetchWindow(server, task, window, reader);
   // It may have finished between the two requests.
-  return isFinished(status) ? lookAt(server, task, window) : { status: "pending", ...status };
+  return isFinished(status) ? lookAt(server, task, window, reader) : { status: "pending", ...status };
 }
 
 const MOST_PAGES = 30;
@@ -75,13 +81,13 @@ const PAGE = 10;
  * The newest window with figures. If the newest 291 windows have none, the newest of them; undefined if nothing was
  * published yet.
  */
-async function newestRelease(server: string, task: string): Promise<FoundRelease | undefined> {
+async function newestRelease(server: string, task: string, reader: Reader): Promise<FoundRelease | undefined> {
   const newer: PublishedWindow[] = [];
   for (let page = 0; page < MOST_PAGES; page++) {
     const before = newer.at(-1)?.window;
     // Releases of large tasks are large, and the first nearly always has figures.
     const limit = page === 0 ? 1 : PAGE;
-    const releases = await fetchReleases(server, task, { limit, ...(before !== undefined && { before }) });
+    const releases = await fetchReleases(server, task, { ...reader, limit, ...(before !== undefined && { before }) });
     const at = releases.findIndex(({ status }) => status === "released" || status === "shared");
     const outcome = releases[at];
     if (outcome) return { outcome, newer: [...newer, ...releases.slice(0, at)] };

@@ -8,16 +8,21 @@ export function isFinished({ state }: WindowStatus): boolean {
 }
 
 /** The window about which the server will publish something next. */
-export async function nextToFinish(server: string, manifest: Manifest, now: number = seconds()): Promise<WindowStatus> {
+export async function nextToFinish(
+  server: string,
+  manifest: Manifest,
+  now: number = seconds(),
+  reader: Reader = {},
+): Promise<WindowStatus> {
   const { task, fromWindow } = manifest;
   const running = windowAt(manifest, now);
   // One before those in grace: the server may be making its release.
   for (let window = Math.max(0, oldestInGrace(manifest, now) - 1); window <= running; window++) {
-    const status = await findWindow(server, task, window);
+    const status = await findWindow(server, task, window, reader);
     if (!status) window = Math.max(window, fromWindow - 1);
-    else if (await isUnfinished(server, status)) return status;
+    else if (await isUnfinished(server, status, reader)) return status;
   }
-  return fetchWindow(server, task, Math.max(running + 1, fromWindow));
+  return fetchWindow(server, task, Math.max(running + 1, fromWindow), reader);
 }
 
 /** The newest window that is over and still waits for late reports, or undefined if there is none. */

@@ -79,6 +79,19 @@ describe("lethe serve", () => {
         const path = `${closed.url}/v1/tasks/some/releases`;
         expect((await fetch(path)).status).toBe(401);
         expect((await fetch(path, { headers: { authorization } })).status).toBe(404);
+        const metrics = [{ name: "happened", statistic: "occurrence", localEpsilon: 1 }];
+        const times = { tickSeconds: 60, ticks: 10, graceSeconds: 60, minimumDevices: 10 };
+        const task = { version: 1, task: "some", mode: "one-server", ...times, metrics };
+        writeFileSync(join(cwd, "task.json"), JSON.stringify(task));
+        const env = { LETHE_SERVER: closed.url };
+        expect(letheWith({ cwd, env }, "task", "create", "task.json").status).toBe(0);
+        // In the folder of the service its token is found, elsewhere it is not.
+        expect(JSON.parse(letheWith({ cwd, env }, "results", "some", "--json").stdout)).toMatchObject({
+          status: "pending",
+        });
+        expect(letheWith({ cwd: tmpdir(), env }, "results", "some").stderr).toMatch(
+          /^error: the admin token is missing: set LETHE_ADMIN_TOKEN, /,
+        );
       } finally {
         closed.process.kill("SIGKILL");
         await closed.ended;

@@ -5,14 +5,18 @@
  */
 import {
   fetchManifest,
+  fetchReleases,
   findRelease,
   lastWindows,
   type Pending,
   type PublishedWindow,
+  type Reader,
   type ServerShare,
 } from "@lethe/analyst";
+import { LetheError } from "@lethe/core/error";
 import type { ReleaseOrWithheld } from "@lethe/core/message";
 import type { Command } from "commander";
+import { requireAdminToken } from "../options/admin-token.ts";
 import { lastOption, serverOption, windowNumber } from "../options/options.ts";
 import { resultsCommand } from "../print/results-command.ts";
 import { failure } from "../system/failure.ts";
@@ -52,12 +56,27 @@ async function results(task: string, options: ResultsOptions, command: Command):
   const { server, last } = options;
   refuseContradictions(options, command);
   await requireOneServer(server, task, options);
-  if (last !== undefined) return printTrend(task, (await lastWindows(server, task, last)).map(requireNoShare), options);
-  const { outcome: found, newer } = await findRelease(server, task, { ...options, onPending: createStatusLine() });
+  const reader = await readerOf(server, task);
+  if (last !== undefined) {
+    return printTrend(task, (await lastWindows(server, task, last, reader)).map(requireNoShare), options);
+  }
+  const sought = { ...options, ...reader, onPending: createStatusLine() };
+  const { outcome: found, newer } = await findRelease(server, task, sought);
   const outcome = requireNoShare(found);
   if (!options.json && !options.csv) for (const line of describeNewer(newer)) console.log(line);
   printOutcome(outcome, options, "one-server");
   if (!options.json && !options.csv) for (const line of adviceFor(outcome, newer, server)) console.log(line);
+}
+
+/** With the admin token if the service keeps its results private: no other service is sent one. */
+async function readerOf(server: string, task: string): Promise<Reader> {
+  try {
+    await fetchReleases(server, task, { limit: 1 });
+    return {};
+  } catch (error) {
+    if (!(error instanceof LetheError && error.code === "unauthorized")) throw error;
+    return { token: requireAdminToken() };
+  }
 }
 
 /** What servers publish that count alone. */
