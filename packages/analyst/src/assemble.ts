@@ -12,12 +12,15 @@ import {
 import { fetchSignedManifest } from "./manifest.ts";
 import { fetchWindow } from "./service.ts";
 
-/** The addresses of two servers, and the operator keys that the analyst got from their operators. */
+/** The addresses of two servers, and what the analyst got from their operators. */
 export interface ServerPair {
   readonly leader: string;
   readonly helper: string;
   readonly leaderKey?: string;
   readonly helperKey?: string;
+  /** The admin tokens of servers that keep their results private, for `collectLastWindows`. */
+  readonly leaderToken?: string | undefined;
+  readonly helperToken?: string | undefined;
 }
 
 /** How to treat a server whose key the analyst does not know. */
@@ -52,7 +55,10 @@ export async function assemble(
   const cost = planTask({ task: manifest, devices: leader.received, delta: DELTA, windows: 1 });
   const release = assembleRelease(known, leader, helper, cost);
   // Only the leader knows which requests it refused; no guarantee depends on that number.
-  return { ...release, refused: (await fetchWindow(servers.leader, task, window)).refused };
+  return {
+    ...release,
+    refused: (await fetchWindow(servers.leader, task, window, { token: servers.leaderToken })).refused,
+  };
 }
 
 type OnUnpinnedKey = NonNullable<AssembleOptions["onUnpinnedKey"]>;

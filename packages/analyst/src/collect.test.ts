@@ -2,7 +2,7 @@ import { encodeManifest, encodeOperatorKey, encodeSignedManifest, manifestHash, 
 import { createAggregateShare, encodeSignedShare, encodeWindowShare, type WindowShare } from "@lethe/core/two-server";
 import { beforeAll, describe, expect, it } from "vitest";
 import { answering, fakeService } from "../test/fake-service.ts";
-import { collectRelease, helperHindrance } from "./collect.ts";
+import { collectLastWindows, collectRelease, helperHindrance } from "./collect.ts";
 
 type Role = "leader" | "helper";
 interface Operator {
@@ -73,20 +73,26 @@ async function startServer(
     changes = {},
     tamper = (document) => document,
     signer = role,
-  }: { changes?: Partial<WindowShare>; tamper?: (document: string) => string; signer?: Role | "stranger" } = {},
+    token,
+  }: {
+    changes?: Partial<WindowShare>;
+    tamper?: (document: string) => string;
+    signer?: Role | "stranger";
+    token?: string;
+  } = {},
 ): Promise<string> {
   const document = encodeWindowShare({ ...shareOf(role), ...changes });
   const signature = await operators[signer].sign(document);
   const release = encodeSignedShare({ status: "shared", document: tamper(document), signature });
   const signed = encodeSignedManifest({ manifest, signature: await operators.leader.sign(manifest) });
-  const { url } = await fakeService({
+  const paths = {
     "/v1/tasks/kiosks": signed,
     [`/v1/tasks/kiosks?window=${WINDOW}`]: signed,
     [`/v1/tasks/kiosks/releases/${WINDOW}`]: release,
     "/v1/tasks/kiosks/releases?limit=1": `{"releases":[${release}]}`,
     [`/v1/tasks/kiosks/windows/${WINDOW}`]: JSON.stringify({ refused: { "rate-limited": 2 } }),
-  });
-  return url;
+  };
+  return (await fakeService(paths, token)).url;
 }
 
 async function collectFrom(
@@ -117,6 +123,19 @@ describe("collecting from two servers", () => {
     const onUnpinnedKey = (role: Role, key: string): void => void unpinned.push(`${role} ${key}`);
     expect(await collectRelease(servers, "kiosks", { onUnpinnedKey })).toMatchObject({ window: WINDOW });
     expect(unpinned).toEqual([`leader ${operators.leader.key}`, `helper ${operators.helper.key}`]);
+  });
+
+  it("the last windows of servers that keep their results private need the token of each, which the other never gets", async () => {
+    const [leaderToken, helperToken] = ["token-of-the-leader", "token-of-the-helper"];
+    const leader = await startServer("leader", { token: leaderToken });
+    const helper = await startServer("helper", { token: helperToken });
+    const found = await collectLastWindows({ leader, helper, leaderToken, helperToken }, "kiosks", 1);
+    expect(found).toMatchObject([{ window: WINDOW, metrics: [{ name: "counted", estimate: SUM }] }]);
+    for (const tokens of [{}, { leaderToken }, { helperToken }, { leaderToken: helperToken, helperToken }]) {
+      await expect(collectLastWindows({ leader, helper, ...tokens }, "kiosks", 1)).rejects.toMatchObject({
+        code: "unauthorized",
+      });
+    }
   });
 
   it("refuses operator keys that are not those of the manifest", async () => {

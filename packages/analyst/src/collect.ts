@@ -37,7 +37,7 @@ export async function collectLastWindows(
   options: AssembleOptions = {},
 ): Promise<readonly (ReleaseOrWithheld | UnreleasedWindow)[]> {
   const found: (ReleaseOrWithheld | UnreleasedWindow)[] = [];
-  for (const each of await lastWindows(servers.leader, task, count)) {
+  for (const each of await lastWindows(servers.leader, task, count, { token: servers.leaderToken })) {
     found.push(each.status === "shared" ? await collectShared(servers, task, each, options) : each);
   }
   return found;
@@ -49,7 +49,7 @@ async function collectShared(
   { window, from, to, signed }: ServerShare,
   options: AssembleOptions,
 ): Promise<ReleaseOrWithheld | UnreleasedWindow> {
-  const other = await fetchRelease(servers.helper, task, window);
+  const other = await fetchRelease(servers.helper, task, window, { token: servers.helperToken });
   if (other?.status === "shared") return assemble(servers, task, window, signed, other.signed, options);
   return other ?? { status: "not-released", task, window, from, to };
 }

@@ -7,7 +7,8 @@
  * token, `operations.ts` reads how a service is, `window.ts` finds windows, `find.ts` finds their releases,
  * `last-windows.ts` finds those of many windows, and `collect.ts` asks two servers and has `assemble.ts` check and add
  * what they publish. All requests pass through `request.ts`. Figures for readers start with `series.ts`, figures over
- * many windows; `figures.ts` has those of one window, and `csv.ts` writes both as CSV.
+ * many windows; `figures.ts` has those of one window, and `csv.ts` writes both as CSV. `demonstration.ts` is what only a
+ * demonstration knows.
  */
 
 export {
@@ -23,6 +24,7 @@ export {
 export { type AssembleOptions, assemble, type ServerPair } from "./assemble.ts";
 export { type CollectOptions, collectLastWindows, collectRelease, helperHindrance } from "./collect.ts";
 export { toCsv } from "./csv.ts";
+export { type Demonstration, fetchDemonstration, type RunningWindow, type Truth } from "./demonstration.ts";
 export { ANY, type CrossTable, crossTableOf, differencesOf, isAverage, localDelta } from "./figures.ts";
 export { type FoundRelease, findRelease, type Pending, type SoughtRelease } from "./find.ts";
 export { lastWindows, type UnreleasedWindow } from "./last-windows.ts";

@@ -6,4 +6,5 @@ export const VIEWS: Views = {
   privacy: async () => (await import("./privacy/privacy.tsx")).Privacy,
   operations: async () => (await import("./operations/operations.tsx")).Operations,
   plan: async () => (await import("./plan/plan.tsx")).Plan,
+  device: async () => (await import("./device/device.tsx")).Device,
 };

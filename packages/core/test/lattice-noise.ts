@@ -1,4 +1,4 @@
-import { type LatticeCiphertext, openPhase } from "../src/encryption/lattice/ciphertext.ts";
+import { type LatticeCiphertext, phaseOpener } from "../src/encryption/lattice/ciphertext.ts";
 import type { LatticePublicKey } from "../src/encryption/lattice/keys.ts";
 import type { LatticeScheme } from "../src/encryption/lattice/lattice.ts";
 import { coefficient } from "../src/encryption/lattice/limbs.ts";
@@ -12,8 +12,9 @@ export function noiseOf(
 ): (ciphertext: LatticeCiphertext) => Float64Array {
   const N = scheme.parameters.dimension;
   const q = 2 ** modulusBits(scheme.parameters);
+  const openPhase = phaseOpener(ringOf(scheme.parameters));
   return (ciphertext: LatticeCiphertext): Float64Array => {
-    const phase = openPhase(ringOf(scheme.parameters), secretKey, ciphertext);
+    const phase = openPhase(secretKey, ciphertext);
     return new Float64Array(N).map((_, i) => {
       const value = coefficient(scheme.parameters, phase, i);
       return value >= q / 2 ? value - q : value;

@@ -107,7 +107,7 @@ describe.skipIf(!chromiumPath)("a funnel and a retention in a browser, across re
     await pass(1.5 * TICK_SECONDS);
     for (const page of pages) await reload(page);
     for (const page of pages) await record(page, "used", "used");
-    await pass(1.5 * TICK_SECONDS + GRACE_SECONDS / 2);
+    await pass(1.5 * TICK_SECONDS + 0.6 * GRACE_SECONDS);
 
     const answer = async <T>(path: string) => {
       const response = await fetch(`${service.url}/v1/tasks/${task}${path}`);

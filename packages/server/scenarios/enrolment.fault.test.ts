@@ -25,7 +25,9 @@ async function requireEnrolledOnce(database: Database, devices: readonly Device[
   const stored = new Map(rows.map(({ device, hash }) => [encodeBase64url(device), encodeBase64url(hash)]));
   for (const { id, token } of devices) expect(stored.get(encodeBase64url(id))).toBe(encodeBase64url(hashOf(token)));
   const [counts] = await database.query<{ enrolled: number; stored: number; spare: number }>(
-    `SELECT (SELECT sum(enrolled)::int FROM windows) AS enrolled, (SELECT count(*) FROM devices) AS stored,
+    `SELECT (SELECT sum(enrolled)::int FROM (
+         SELECT enrolled FROM windows UNION ALL SELECT enrolled FROM window_shards) AS counts) AS enrolled,
+       (SELECT count(*) FROM devices) AS stored,
        (SELECT count(*) FROM devices JOIN spare_keys ON position(device IN devices) % 16 = 1) AS spare`,
   );
   expect(counts).toMatchObject({ enrolled: stored.size, spare: 0 });

@@ -122,14 +122,14 @@ it("no bundle of keys goes to two who claim at once, and none is left out", asyn
   const databases = await Promise.all([processes.openDatabase(), processes.openDatabase()]);
   const [database] = databases;
   await database.query(
-    `INSERT INTO spare_keys (window_id, entries, devices, public_keys, signatures)
-     SELECT 1, 1, decode(lpad(to_hex(i), 32, '0'), 'hex'), '\\x00', decode(repeat('00', 64), 'hex')
+    `INSERT INTO spare_keys (window_id, pool, entries, devices, public_keys, signatures)
+     SELECT 1, i % 5, 1, decode(lpad(to_hex(i), 32, '0'), 'hex'), '\\x00', decode(repeat('00', 64), 'hex')
      FROM generate_series(1, 600) AS i`,
   );
-  const work = async (own: Database): Promise<string[]> => {
+  const work = async (own: Database, place: number): Promise<string[]> => {
     const claimed: string[] = [];
     for (;;) {
-      const got = await claimSpareKeys(own, 1, 7);
+      const got = await claimSpareKeys(own, 1, place, 7);
       if (got.length === 0) return claimed;
       claimed.push(...got.map(({ device }) => encodeBase64url(device)));
     }
@@ -293,6 +293,7 @@ it("keys that are made while another erases their window are thrown away", async
   const open = {
     row: (await findWindow(database, task.name, WINDOW)) as WindowRow,
     task: tasks.inWindow(task.name, WINDOW) as TaskVersion,
+    ...{ database, place: { index: 0, of: 1 } },
   };
   const keyFile = openKeyFile(processes.keyFile, { severalProcesses: true });
   const run = async (): Promise<Bundle> => {
@@ -328,14 +329,14 @@ it("who stands still in the midst of a transaction loses it, and does not hold u
   await stopped.query("INSERT INTO tallies (window_id, counted, sealed) VALUES (1, 0, '')");
   const lost = stopped.transaction(async (transaction) => {
     await transaction.query("SET idle_in_transaction_session_timeout = '200ms'");
-    await lockTally(transaction, 1);
+    await lockTally(transaction, 1, 0);
     await sleep(1000);
     await transaction.query("UPDATE tallies SET counted = 1");
   });
   const outcome = expect(lost).rejects.toThrow(DatabaseUnavailable);
   await sleep(50);
   await other.transaction(async (transaction) => {
-    expect(await lockTally(transaction, 1)).toMatchObject({ counted: 0 });
+    expect(await lockTally(transaction, 1, 0)).toMatchObject({ counted: 0 });
   });
   await outcome;
   expect(await stopped.query("SELECT counted FROM tallies")).toEqual([{ counted: 0 }]);

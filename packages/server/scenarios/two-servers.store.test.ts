@@ -83,6 +83,31 @@ it("devices are counted by two servers, neither of which sees an answer", async 
   }
 });
 
+it("the leader passes on what its helper has published, byte by byte, for pages that may ask no other origin", async () => {
+  const task = await makeTask(pair, { ...SHARED_TASK, task: "passed-on", metrics: SHARED_TASK.metrics.slice(0, 1) });
+  const window = runningWindow(task);
+  const passedOn = (): Promise<Response> => fetch(`${pair.leader.url}/helper/v1/tasks/passed-on/releases/${window}`);
+  for (let i = 0; i < 3; i++) {
+    const device = await enrolShared(pair, task, window);
+    const body = await sharedReport(task, window, device, ["happened"]);
+    expect((await sendShared(pair, "passed-on", window, device, body)).status).toBe(201);
+  }
+  await expectProblem(await passedOn(), "window-not-open");
+  expect((await closeByHand(pair.leader, "passed-on", window)).status).toBe(200);
+  const published = await documentOf(pair.helper, "passed-on", window);
+  const response = await passedOn();
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
+  expect(await response.text()).toBe(published);
+  const others = ["unknown", "passed-on"].map((name) => `/helper/v1/tasks/${name}/releases/${window}`);
+  await expectProblem(await fetch(`${pair.leader.url}${others[0]}`), "unknown-task");
+  expect((await fetch(`${pair.helper.url}${others[1]}`)).status).toBe(404);
+  await pair.helper.stop();
+  const away = await passedOn();
+  expect([away.status, await away.json()]).toMatchObject([503, { detail: "the helper does not answer: try again" }]);
+  await pair.helper.restart({ port: helperPort });
+  expect(await (await passedOn()).text()).toBe(published);
+});
+
 it("reports that cannot be opened count as no event, at both servers, and their number is released with noise", async () => {
   const task = await makeTask(pair, { ...SHARED_TASK, task: "invalid" });
   const window = runningWindow(task);

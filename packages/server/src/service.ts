@@ -15,6 +15,7 @@ import { liveRoute } from "./http/live-routes.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { describeApi } from "./http/openapi.ts";
 import { addOperations } from "./http/operations.ts";
+import { helperReleaseRoute, resultsAccess } from "./http/release-routes.ts";
 import { createAdminCheck } from "./http/request-checks.ts";
 import { sdkRoutes } from "./http/sdk-routes.ts";
 import { createHttp } from "./http/server.ts";
@@ -22,7 +23,7 @@ import { type Intake, startIntake } from "./intake/intake.ts";
 import { requireToken } from "./intake/token.ts";
 import { createHealthCheck } from "./leader/health.ts";
 import { requireSameHelper } from "./leader/same-helper.ts";
-import { requireSecrets } from "./release/give-up.ts";
+import { requireWindows } from "./release/give-up.ts";
 import type { Address } from "./start/address.ts";
 import {
   type Owner,
@@ -31,11 +32,12 @@ import {
   startDeliveries,
   startKeyHolder,
 } from "./start/key-holder.ts";
-import { openClock, openDatabase, whyNotReady } from "./start/open-database.ts";
+import { openClock, openDatabases, whyNotReady } from "./start/open-database.ts";
 import type { Role, Service, ServiceInternals, ServiceOptions } from "./start/options.ts";
 import { type Common, remoteAdmin } from "./start/remote-admin.ts";
 import { packageVersion } from "./start/version.ts";
 import type { Database } from "./storage/database.ts";
+import type { Databases } from "./storage/databases.ts";
 import { findOperator } from "./storage/operator.ts";
 import { createTaskRegistry } from "./storage/tasks.ts";
 import type { KeyFile } from "./tally/key-file.ts";
@@ -81,8 +83,9 @@ type Ends = (() => Promise<void>)[];
 export async function startService(options: ServiceOptions, internals: ServiceInternals = INTERNALS): Promise<Service> {
   const settings = checked(options);
   const { log, host, port } = options;
-  const database = await openDatabase(options, settings.role);
-  const ends: Ends = [database.close];
+  const databases = await openDatabases(options, settings.role);
+  const { first: database } = databases;
+  const ends: Ends = [databases.close];
   let ended: Promise<void> | undefined;
   const close = (): Promise<void> => {
     database.guard?.hurry();
@@ -90,7 +93,7 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     return ended;
   };
   try {
-    const running = await startParts(settings, internals, database, ends);
+    const running = await startParts(settings, internals, databases, ends);
     const app = await createApp(settings, internals, running);
     ends.push(() => closeHttp(app));
     const url = await app.listen({ host, port });
@@ -125,10 +128,11 @@ function checked(options: ServiceOptions): Settings {
 async function startParts(
   settings: Settings,
   internals: ServiceInternals,
-  database: Database,
+  databases: Databases,
   ends: Ends,
 ): Promise<Running> {
   const { options, role, owner } = settings;
+  const { first: database } = databases;
   const clock = await openClock(options, database);
   ends.push(clock.stop);
   const keyFile =
@@ -139,13 +143,13 @@ async function startParts(
     }));
   if (keyFile) ends.push(async () => keyFile.close());
   const tasks = await openTasks(settings, database, keyFile);
-  const common: Common = { database, tasks, log: options.log, clock, metrics: createMetrics() };
+  const common: Common = { database, databases, tasks, log: options.log, clock, metrics: createMetrics() };
   common.metrics.watchClock(() => clock.doubt() !== undefined);
   if (database.guard) common.metrics.watchDisk(database.guard.room);
   // First, so that windows that are given up at this start are delivered as lost.
   const deliveries = keyFile && (await startDeliveries(common, keyFile, options, internals));
   if (deliveries) ends.push(deliveries.stop);
-  if (keyFile) await requireSecrets({ ...common, now: clock.guess }, keyFile, options.abandonLostWindows ?? false);
+  if (keyFile) await requireWindows({ ...common, now: clock.guess }, keyFile, options.abandonLostWindows ?? false);
   const takesReports = role !== "tally" && role !== "helper";
   const intake = takesReports
     ? startIntake({ ...common, ...options, now: clock.guess, wake: () => keyHolder?.wake() })
@@ -194,8 +198,10 @@ async function createApp(
   }
   const about = { ...common, role, version: packageVersion() };
   routes.push(...consoleRoutes({ ...about, privateResults, demonstration }));
+  const helperUrl = role === "leader" ? otherServer?.url : undefined;
+  if (helperUrl !== undefined) routes.push(helperReleaseRoute(helperUrl, resultsAccess(privateResults)));
   if (admin) {
-    const helperHealth = role === "leader" && otherServer?.url ? createHealthCheck(otherServer.url) : undefined;
+    const helperHealth = helperUrl === undefined ? undefined : createHealthCheck(helperUrl);
     routes.push(liveRoute({ ...about, whyNotReady: ready, helperHealth }));
   }
   if (options.console) routes.push(...consoleFileRoutes(options.console));

@@ -21,10 +21,15 @@ export interface PostgresServer {
   /** `kill` is SIGKILL, as in a crash; resolves when every process of the server is gone. */
   stop(how?: "fast" | "kill"): Promise<void>;
   restart(how: "fast" | "kill"): Promise<void>;
+  /** Every process of the server stands still, as if the machine had no power; connections stay open. Linux only. */
+  pause(): void;
+  resume(): void;
   /** Restarts this server; from then on its commits wait for the new standby, and for no other. */
   addSynchronousStandby(): Promise<PostgresServer>;
   /** Makes a standby accept writes; its commits wait for no other standby. */
   promote(): Promise<void>;
+  /** What it has logged since it was made. */
+  log(): string;
   /** Stops the server and deletes its folder. */
   remove(): Promise<void>;
 }
@@ -184,6 +189,8 @@ function serverOn(cluster: Cluster): PostgresServer {
       await stop(how);
       await start();
     },
+    pause: () => signalAll(running, "SIGSTOP"),
+    resume: () => signalAll(running, "SIGCONT"),
     addSynchronousStandby: async () => {
       // The copy must not wait for a standby once it is promoted.
       await query(url, "ALTER SYSTEM RESET synchronous_standby_names");
@@ -199,6 +206,7 @@ function serverOn(cluster: Cluster): PostgresServer {
         return row?.standby === false || undefined;
       });
     },
+    log: () => readFileSync(logFileOf(cluster), "utf8"),
     remove: async () => {
       guard.stdin.end();
       await guardEnded;
@@ -212,12 +220,16 @@ interface Postmaster {
   end(how: "fast" | "kill"): Promise<void>;
 }
 
+function logFileOf({ folder }: Pick<Cluster, "folder">): string {
+  return join(folder, "log");
+}
+
 async function startPostmaster({ folder, programs, data, port, password, settings }: Cluster): Promise<Postmaster> {
   const flags = Object.entries({ ...SETTINGS, ...settings, port: String(port) }).map(([name, value]) => [
     "-c",
     `${name}=${value}`,
   ]);
-  const logFile = join(folder, "log");
+  const logFile = logFileOf({ folder });
   const log = openSync(logFile, "a");
   const child = spawn(join(programs, "postgres"), ["-D", data, ...flags.flat()], {
     ...user,
@@ -248,6 +260,14 @@ async function startPostmaster({ folder, programs, data, port, password, setting
       await gone;
     },
   };
+}
+
+/** The postmaster first, so that it starts no others meanwhile. */
+function signalAll(server: Postmaster | undefined, signal: "SIGSTOP" | "SIGCONT"): void {
+  if (server?.pid === undefined) throw new TypeError("PostgreSQL does not run");
+  process.kill(server.pid, signal);
+  const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8").split(" ").filter(Boolean);
+  for (const child of children) process.kill(Number(child), signal);
 }
 
 /** A standby with a copy of the data of its stopped primary, which is started again after the copy. */

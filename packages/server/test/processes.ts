@@ -9,7 +9,7 @@ import { eventually } from "./eventually.ts";
 import { temporaryFolder } from "./folder.ts";
 import { countedReports } from "./metrics.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
-import { countedOf, makeReport, runningWindow, type Sent, YEAR_TASK } from "./recount.ts";
+import { countedOf, makeReport, runningWindow, type Sent, type Stored, YEAR_TASK } from "./recount.ts";
 import { ADMIN_TOKEN } from "./service.ts";
 import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
 import type { ShiftedClock } from "./shifted-clock.ts";
@@ -70,7 +70,7 @@ export async function sendAll(intake: ServiceProcess, reports: readonly Sent[]):
   return answers.map(({ status }) => status);
 }
 
-export async function allCounted(database: Database, task: KnownTask, reports: number): Promise<void> {
+export async function allCounted(database: Stored, task: KnownTask, reports: number): Promise<void> {
   await eventually(async () => (await countedOf(database, task, WINDOW)) >= reports || undefined);
 }
 

@@ -2,8 +2,8 @@ import { type Secret, secret, WINDOW_SECRET_BYTES } from "@lethe/core/encryption
 import { decodeBase64urlOf, encodeBase64url, keyContextOf, type Release, type Task } from "@lethe/core/message";
 import { type Randomness, randomnessFrom, uniformBelow } from "@lethe/core/randomness";
 import { expect } from "vitest";
-import type { Queryable } from "../dist/storage/database.js";
-import { openTally } from "../dist/tally/sealed-tally.js";
+import type { Queryable, SqlValue } from "../dist/storage/database.js";
+import { mergeTallies, openTally } from "../dist/tally/sealed-tally.js";
 import { type Device, enrol, type KnownTask, reportOf } from "./device.ts";
 import { eventually } from "./eventually.ts";
 import { readKeyFile, windowsIn } from "./key-file.ts";
@@ -52,8 +52,17 @@ export async function makeReport(
   return { device, report: reportOf(device, ...happened), acknowledged: false };
 }
 
-export async function countedOf(database: Queryable, task: KnownTask, window: number): Promise<number> {
-  return (await storedTally(database, task, window)).counted;
+/** The database of a service, or all of them. */
+export type Stored = Queryable | readonly Queryable[];
+
+/** The rows that all databases have together. */
+async function rowsIn<Row>(stored: Stored, sql: string, values: readonly SqlValue[]): Promise<Row[]> {
+  const databases = "query" in stored ? [stored] : stored;
+  return (await Promise.all(databases.map((database) => database.query<Row>(sql, values)))).flat();
+}
+
+export async function countedOf(database: Stored, task: KnownTask, window: number): Promise<number> {
+  return countedOfAll(await storedTally(database, task, window));
 }
 
 /** What the reports of a group, or all if there are no groups, add up to. */
@@ -67,7 +76,7 @@ export interface Recounted {
  * device stated: the sums.
  */
 export async function requireCountedOnce(
-  database: Queryable,
+  database: Stored,
   keyFile: string,
   task: KnownTask,
   window: number,
@@ -75,50 +84,64 @@ export async function requireCountedOnce(
 ): Promise<Recounted[]> {
   const master = secretIn(keyFile, task, window);
   const recounted = await recount(database, master, task, window, sent);
-  const { counted, sealed } = await storedTally(database, task, window);
-  expect(counted).toBe(sent.length);
-  const tally = openTally(master, sealed, "sums");
+  const shards = await storedTally(database, task, window);
+  expect(countedOfAll(shards)).toBe(sent.length);
+  const tally = mergeTallies(
+    "sums",
+    shards.map(({ sealed }) => openTally(master, sealed, "sums")),
+  );
   expect(tally.sums).toEqual(recounted.map(({ sums }) => sums));
   expect(tally.received).toEqual(recounted.map(({ received }) => received));
   expect(await rowsOf(database, "uncounted", task.name, window)).toBe(0);
   return recounted;
 }
 
+function countedOfAll(shards: readonly { readonly counted: number }[]): number {
+  return shards.reduce((sum, { counted }) => sum + counted, 0);
+}
+
 async function storedTally(
-  database: Queryable,
+  database: Stored,
   task: KnownTask,
   window: number,
-): Promise<{ counted: number; sealed: Uint8Array }> {
-  const [tally] = await database.query<{ counted: number; sealed: Uint8Array }>(
+): Promise<{ counted: number; sealed: Uint8Array }[]> {
+  const shards = await rowsIn<{ counted: number; sealed: Uint8Array }>(
+    database,
     "SELECT counted, sealed FROM tallies JOIN windows ON window_id = id WHERE name = $1 AND number = $2",
     [task.name, window],
   );
-  if (!tally) throw new TypeError("the window has no tally");
-  return tally;
+  if (shards.length === 0) throw new TypeError("the window has no tally");
+  return shards;
 }
 
 /** Opens what is stored, report by report, without any part of the service: the sums of each group. */
 async function recount(
-  database: Queryable,
+  database: Stored,
   master: Secret<Uint8Array>,
   task: KnownTask,
   window: number,
   sent: readonly Sent[],
 ): Promise<Recounted[]> {
-  const rows = await database.query<{ device: Uint8Array; body: Uint8Array }>(
+  const rows = await rowsIn<{ device: Uint8Array; body: Uint8Array }>(
+    database,
     "SELECT device, body FROM reports JOIN windows ON window_id = id WHERE name = $1 AND number = $2",
     [task.name, window],
   );
   const stored = new Map(rows.map(({ device, body }) => [encodeBase64url(device), body]));
   expect(rows).toHaveLength(sent.length);
   for (const { device, report } of sent) expect(stored.get(encodeBase64url(device.id))).toEqual(report);
-  const [counts] = await database.query<{ received: number; enrolled: number; tokens: number }>(
-    `SELECT received, enrolled, (SELECT count(*) FROM devices WHERE window_id = id) AS tokens
-     FROM windows WHERE name = $1 AND number = $2`,
+  const counts = await rowsIn<{ received: number; enrolled: number; tokens: number }>(
+    database,
+    `SELECT sum(counts.received)::int AS received, sum(counts.enrolled)::int AS enrolled,
+       (SELECT count(*) FROM devices WHERE window_id = windows.id) AS tokens
+     FROM windows JOIN (
+       SELECT id, received, enrolled FROM windows UNION ALL SELECT window_id, received, enrolled FROM window_shards
+     ) AS counts ON counts.id = windows.id
+     WHERE name = $1 AND number = $2 GROUP BY windows.id`,
     [task.name, window],
   );
-  expect(counts?.received).toBe(sent.length);
-  expect(counts?.enrolled).toBe(counts?.tokens);
+  expect(counts.reduce((sum, { received }) => sum + received, 0)).toBe(sent.length);
+  for (const { enrolled, tokens } of counts) expect(enrolled).toBe(tokens);
 
   const [part] = task.layout;
   if (!part) throw new TypeError("there is nothing to open");
@@ -173,22 +196,18 @@ export function requireReleased(
 }
 
 /** Nothing that devices sent is left, nor anything that could open it. */
-export async function requireErased(
-  database: Queryable,
-  keyFile: string,
-  task: KnownTask,
-  window: number,
-): Promise<void> {
+export async function requireErased(database: Stored, keyFile: string, task: KnownTask, window: number): Promise<void> {
   for (const table of ["reports", "uncounted", "devices", "spare_keys", "tallies"]) {
     expect({ table, rows: await rowsOf(database, table, task.name, window) }).toEqual({ table, rows: 0 });
   }
   expect(windowsIn(keyFile, task.name)).not.toContain(window);
 }
 
-async function rowsOf(database: Queryable, table: string, task: string, window: number): Promise<number> {
-  const [found] = await database.query<{ rows: number }>(
+async function rowsOf(database: Stored, table: string, task: string, window: number): Promise<number> {
+  const found = await rowsIn<{ rows: number }>(
+    database,
     `SELECT count(*) AS rows FROM ${table} JOIN windows ON window_id = windows.id WHERE name = $1 AND number = $2`,
     [task, window],
   );
-  return found?.rows ?? 0;
+  return found.reduce((sum, { rows }) => sum + rows, 0);
 }

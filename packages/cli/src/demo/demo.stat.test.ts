@@ -1,14 +1,24 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { describe, expect, it } from "vitest";
-import { bin, environment, lethe } from "../../test/lethe.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { fakeBrowser } from "../../test/fake-browser.ts";
+import { bin, environment, letheWith } from "../../test/lethe.ts";
 
 describe("lethe demo", () => {
-  it("--once --json: all three statistics, every figure near the truth", () => {
-    const { status, stdout, stderr } = lethe("demo", "--once", "--json", "--devices", "60");
-    expect(stderr).toMatch(/^preparing the database …\n/);
+  it("--once --json: all three statistics, every figure near the truth; no browser, and nothing left behind", () => {
+    const folder = mkdtempSync(join(tmpdir(), "lethe-demo-once-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const { env, opened } = fakeBrowser(folder);
+    const temporary = mkdtempSync(join(folder, "tmp-"));
+    const options = ["--once", "--json", "--devices", "60"];
+    const { status, stdout, stderr } = letheWith({ env: { ...env, TMPDIR: temporary } }, "demo", ...options);
+    expect(stderr).toMatch(/^preparing the database …\nconsole: http:\/\/127\.0\.0\.1:\d+\/\n/);
     expect(status).toBe(0);
+    expect([existsSync(opened), readdirSync(temporary)]).toEqual([false, []]);
     const result = JSON.parse(stdout) as {
       devices: number;
       received: number;

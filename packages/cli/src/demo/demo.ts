@@ -1,5 +1,6 @@
 /**
- * The command `lethe demo`: runs the lab's demonstration and prints what happened beside what the service learned.
+ * The command `lethe demo`: runs the lab's demonstration, opens its console, and prints what happened beside what the
+ * service learned.
  */
 import type { Task } from "@lethe/core/message";
 import { MODES } from "@lethe/core/statistic";
@@ -8,11 +9,19 @@ import { type Command, Option } from "commander";
 import { wholeNumber } from "../options/options.ts";
 import { createProgress, PREPARING } from "../print/progress.ts";
 import { formatFigure, formatTable } from "../print/table.ts";
+import { openBrowser } from "../system/browser.ts";
+import { readConsole } from "../system/console.ts";
+import { requireFreePort, whyNotListening } from "../system/port.ts";
 import { stopSignal } from "../system/stop-signal.ts";
+
+const HOST = "127.0.0.1";
 
 interface DemoOptions {
   readonly mode: Task["mode"];
   readonly devices?: number;
+  readonly port: number;
+  /** Whether to open a browser. */
+  readonly open: boolean;
   readonly once?: boolean;
   readonly json?: boolean;
 }
@@ -21,25 +30,31 @@ interface DemoOptions {
 export function addDemo(program: Command): void {
   program
     .command("demo")
-    .description("run a service and its devices over HTTP, and print what happened beside what the service learned")
+    .description("run a service and its devices over HTTP, and show what happened beside what the service learned")
     .addOption(
       new Option("--mode <name>", "one service in this process, or two servers, each in its own process")
         .choices(MODES)
         .default("one-server"),
     )
     .option("--devices <n>", "number of devices (default: 200; 40 with two servers)", wholeNumber(1, 1e5))
-    .option("--once", "stop after the first window, instead of running windows until Ctrl-C")
-    .option("--json", "print JSON only, one object per window")
+    .option("--port <n>", "the port of the console; 0 takes any free one", wholeNumber(0, 65_535), 0)
+    .option("--no-open", "print the address of the console, and open no browser")
+    .option("--once", "stop after the first window, instead of running windows until Ctrl-C; opens no browser")
+    .option("--json", "print JSON only, one object per window; opens no browser")
     .action(run);
 }
 
 async function run(options: DemoOptions): Promise<void> {
   const { once, json = false } = options;
+  await requireFreePort({ host: HOST, port: options.port });
   const ending = new AbortController();
   const stopped = stopSignal().then(() => ending.abort());
   const opening = open(options, ending.signal);
   const show = async (demo: Demo): Promise<void> => {
-    if (!json) console.log(`${describeServices(demo.urls)}\n`);
+    const page = `${demo.urls[0]}/`;
+    if (json) process.stderr.write(`console: ${page}\n`);
+    else process.stdout.write(describeDemo(demo));
+    if (options.open && !json && !once) openBrowser(page);
     await runWindows(demo, once ? 1 : Number.POSITIVE_INFINITY, json);
   };
   try {
@@ -55,21 +70,24 @@ async function run(options: DemoOptions): Promise<void> {
   if (ending.signal.aborted) process.exit();
 }
 
-async function open({ mode, devices }: DemoOptions, signal: AbortSignal): Promise<Demo> {
+async function open({ mode, devices, port }: DemoOptions, signal: AbortSignal): Promise<Demo> {
   // Imported here because loading the service takes as long as everything else that a command does.
   const { openDemo, openTwoServerDemo } = await import("@lethe/lab/demo");
-  const size = devices === undefined ? {} : { devices };
-  if (mode === "one-server") {
-    process.stderr.write(`${PREPARING}\n`);
-    return openDemo(size);
+  const options = { port, ...(devices !== undefined && { devices }) };
+  // With two servers, the other processes run the same command file.
+  if (mode === "two-server") return openTwoServerDemo({ command: process.argv[1] as string, ...options, signal });
+  process.stderr.write(`${PREPARING}\n`);
+  try {
+    return await openDemo({ ...options, console: readConsole() });
+  } catch (error) {
+    throw whyNotListening(error, { host: HOST, port });
   }
-  // The other processes run the same command file.
-  return openTwoServerDemo({ command: process.argv[1] as string, ...size, signal });
 }
 
-function describeServices([first, helper]: readonly string[]): string {
-  if (helper === undefined) return `service: ${first} (OpenAPI: ${first}/openapi.json)`;
-  return `leader: ${first}, helper: ${helper}`;
+/** What the user can open: first of all the console, which shows everything that the terminal shows, and more. */
+function describeDemo({ urls: [first, helper], adminToken }: Demo): string {
+  const services = helper === undefined ? `OpenAPI: ${first}/openapi.json` : `leader: ${first}, helper: ${helper}`;
+  return [`console: ${first}/`, `admin token, for some of its views: ${adminToken}`, services, "", ""].join("\n");
 }
 
 async function runWindows(demo: Demo, windows: number, json: boolean): Promise<void> {

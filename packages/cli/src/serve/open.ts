@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Service } from "@lethe/server";
 import { pino } from "pino";
 import { PREPARING } from "../print/progress.ts";
@@ -9,8 +10,8 @@ import type { Prepared, ServeOptions } from "./prepare.ts";
 /** Starts the service. Rejects with one line if the port cannot be used, before anything is stored. */
 export async function open(options: ServeOptions, prepared: Prepared): Promise<Service> {
   const { role, host, url, trustProxy, threads, keysAhead, dev, leastFree, databaseTimeout } = options;
-  const { abandonLostWindows, acceptClock, newDatabase, requireStandby, privateResults, webhook, webhookOverHttp } =
-    options;
+  const { abandonLostWindows, acceptClock, newDatabase, requireStandby, privateResults } = options;
+  const { webhook, webhookOverHttp, demonstration } = options;
   const { place, adminToken, peer, enrolment } = prepared;
   const port = portOf(options);
   await requireFreePort({ host, port });
@@ -33,6 +34,9 @@ export async function open(options: ServeOptions, prepared: Prepared): Promise<S
       sdk: readSdk(),
       console: readConsole(),
       ...(privateResults && { privateResults }),
+      ...(demonstration !== undefined && {
+        demonstration: () => JSON.parse(readFileSync(demonstration, "utf8")) as unknown,
+      }),
       onCreating: () => process.stderr.write(`${PREPARING}\n`),
       ...(threads !== undefined && { threads }),
       keysAhead,

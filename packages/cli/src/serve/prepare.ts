@@ -17,6 +17,7 @@ export interface ServeOptions extends EnrolmentOptions, PeerOptions {
   readonly keyFile?: string;
   readonly trustProxy?: boolean;
   readonly privateResults?: boolean;
+  readonly demonstration?: string;
   readonly webhook?: string;
   readonly webhookOverHttp?: boolean;
   readonly threads?: number;

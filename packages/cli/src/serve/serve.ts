@@ -40,6 +40,10 @@ export function addServe(program: Command): void {
     .option("--trust-proxy", "trust X-Forwarded-For; only behind a proxy that sets it")
     .option("--private-results", "releases and the states of windows need the admin token; manifests stay public")
     .addOption(
+      // For `lethe demo --mode two-server`, which knows what happens on its devices and runs its servers as processes.
+      new Option("--demonstration <file>", "the JSON file that /v1/demonstration shows to everybody").hideHelp(),
+    )
+    .addOption(
       // Without a parser: commander would quote a wrong address, which may hold a secret.
       new Option(
         "--webhook <url>",
@@ -79,7 +83,10 @@ export function addServe(program: Command): void {
       "--attestation <module.js>",
       "a module that exports attest({ task, window, attestation }), which decides whether a device may enrol",
     )
-    .option("--abandon-lost-windows", "give up windows whose secret is missing from the key file, permanently")
+    .option(
+      "--abandon-lost-windows",
+      "give up windows whose secret is missing from the key file, or whose database from DATABASE_URL, permanently",
+    )
     .option(
       "--accept-clock",
       "start once although the clock is far from the last stored time, because the clock is right",
@@ -103,10 +110,11 @@ export function addServe(program: Command): void {
 }
 
 const HELP = `
-The service uses the PostgreSQL server that DATABASE_URL names (postgres://user:password@host/database). Commas separate
-the hosts of a database with standbys (host1:5432,host2:5432): the service finds the primary. Any number of processes may
-share it: intakes, which answer devices and hold no keys, and tallies, which share one key file. Without
-DATABASE_URL, one process does everything, with an embedded database in the data folder.
+The service uses the PostgreSQL database that DATABASE_URL names (postgres://user:password@host/database). Commas
+separate the hosts of a database with standbys (host1:5432,host2:5432): the service finds the primary. Spaces separate
+several databases, among which the service divides devices. Any number of processes may share them: intakes, which
+answer devices and hold no keys, and tallies, which share one key file. Without DATABASE_URL, one process does
+everything, with an embedded database in the data folder.
 
 Tasks of two servers need a leader, which devices reach, and a helper, which only the leader reaches. They belong to
 two operators, each with its own database and key file. Both set LETHE_PEER_SECRET to the same secret of at least 32

@@ -20,9 +20,10 @@ export async function simulateFleet({ json, ...options }: FleetCommandOptions): 
   // Fails with a clear message if there is no such service or task.
   const manifest = await fetchManifest(server, task);
   const progress = createProgress(`${devices} devices`);
-  const running = runFleet(options, (share) => {
-    progress(share);
-    if (share >= 1) process.stderr.write("sealed: the devices report as soon as their window has begun\n");
+  const running = runFleet(options, ({ received }) => {
+    if (received === 0) return;
+    progress(received / devices);
+    if (received === devices) process.stderr.write("sealed: the devices report as soon as their window has begun\n");
   });
   const result = await unless("window-closed", running);
   if (!result) throw failure(tooLate(devices, manifest.minimumDevices));

@@ -18,8 +18,8 @@ export interface Point {
 
 const HEIGHT = 240;
 const [LEFT, RIGHT, TOP, BOTTOM] = [56, 8, 10, 30];
-/** The room that a name on the axis takes. */
-const NAME = 76;
+/** The room that a name on the axis takes: at least, and per letter. */
+const [LEAST_NAME, LETTER] = [76, 6.8];
 
 /**
  * Values over windows, each with its 95% interval, and a line through them that is broken at gaps. With `onSelect`, a
@@ -46,7 +46,8 @@ export function IntervalPlot({
   );
   const step = (width - LEFT - RIGHT) / Math.max(1, points.length);
   const x = (i: number): number => LEFT + (i + 0.5) * step;
-  const every = Math.ceil(NAME / step);
+  const room = points.reduce((most, { name }) => Math.max(most, 12 + LETTER * name.length), LEAST_NAME);
+  const every = Math.ceil(room / step);
   useEffect(() => {
     const svg = ref.current;
     if (!svg || !onSelect) return undefined;
@@ -85,7 +86,7 @@ export function IntervalPlot({
       {points.map(
         ({ name }, i) =>
           (points.length - 1 - i) % every === 0 && (
-            <text key={`${i} ${name}`} class="label" {...anchored(x(i), width)} y={HEIGHT - 8}>
+            <text key={`${i} ${name}`} class="label" {...anchored(x(i), width, room)} y={HEIGHT - 8}>
               {name}
             </text>
           ),
@@ -95,8 +96,8 @@ export function IntervalPlot({
 }
 
 /** A name at the edge stays inside. */
-function anchored(x: number, width: number): { x: number; "text-anchor": "middle" | "end" } {
-  return x + NAME / 2 > width ? { x: width - 1, "text-anchor": "end" } : { x, "text-anchor": "middle" };
+function anchored(x: number, width: number, room: number): { x: number; "text-anchor": "middle" | "end" } {
+  return x + room / 2 > width ? { x: width - 1, "text-anchor": "end" } : { x, "text-anchor": "middle" };
 }
 
 function PointMark({

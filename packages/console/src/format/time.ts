@@ -1,8 +1,13 @@
-/** A time in Unix seconds, as the reader writes dates and times: "Mar 1, 2026, 12:00". */
-export function dateAndTime(seconds: number): string {
-  return new Intl.DateTimeFormat(navigator.language, { dateStyle: "medium", timeStyle: "short" }).format(
-    1000 * seconds,
-  );
+/** Of windows that are shorter, times have seconds: those of a service in development. */
+const MINUTE = 60;
+
+/**
+ * A time in Unix seconds, as the reader writes dates and times: "Mar 1, 2026, 12:00". With the length of windows that are
+ * shorter than a minute, it has seconds.
+ */
+export function dateAndTime(seconds: number, windowSeconds: number = MINUTE): string {
+  const timeStyle = windowSeconds < MINUTE ? "medium" : "short";
+  return new Intl.DateTimeFormat(navigator.language, { dateStyle: "medium", timeStyle }).format(1000 * seconds);
 }
 
 /** The time of day alone, with seconds: "12:00:05". */
@@ -18,8 +23,9 @@ export function dayAndTime(seconds: number): string {
   return new Intl.DateTimeFormat(navigator.language, options).format(1000 * seconds);
 }
 
-/** The same for an axis: only the day if windows are that long. */
+/** The same for an axis: only the day if windows are that long, and seconds if they are shorter than a minute. */
 export function axisTime(seconds: number, windowSeconds: number): string {
+  if (windowSeconds < MINUTE) return timeOfDay(seconds);
   if (windowSeconds < 86_400) return dayAndTime(seconds);
   return new Intl.DateTimeFormat(navigator.language, DAY).format(1000 * seconds);
 }

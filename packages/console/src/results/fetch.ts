@@ -14,7 +14,7 @@ export async function fetchWindows({ server, token, task }: Source, last: number
   const alone = found.filter((each) => each.status !== "shared");
   if (alone.length === found.length) return alone;
   const { collectWindows } = await import("./two-servers.ts");
-  return collectWindows(server, task, last);
+  return collectWindows({ server, token, task }, last);
 }
 
 /** The most windows that can accept reports, or wait for their release, and are asked for. */

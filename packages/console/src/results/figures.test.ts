@@ -3,7 +3,17 @@ import type { BucketFigure, Figure, ReleasedMetric } from "@lethe/core/message";
 import { entryOf } from "@lethe/core/statistic";
 import { describe, expect, it, vi } from "vitest";
 import { choicesOf } from "./choices.ts";
-import { categoryWords, chosenSeries, defaultLabel, figureCells, kindOf, pointsOf, shownOf } from "./figures.ts";
+import {
+  categoryWords,
+  chosenSeries,
+  defaultLabel,
+  figureCells,
+  kindOf,
+  pointsOf,
+  shownOf,
+  TRUTH_COLUMN,
+  withTruth,
+} from "./figures.ts";
 import { stepsOf } from "./funnel.ts";
 import { heatMapOf } from "./heat-map.ts";
 
@@ -88,6 +98,33 @@ describe("the points of a trend", () => {
 
   it("are the consistent values if those are chosen", () => {
     expect(points("consistent")[0]).toMatchObject({ value: 0, interval: [-5, -1] });
+  });
+});
+
+describe("in a demonstration", () => {
+  const windows = [
+    { status: "released", window: 1, received: 10, metrics: [OCCURRENCE] },
+    { status: "lost", window: 2 },
+    { status: "released", window: 3, received: 10, metrics: [OCCURRENCE] },
+  ] as unknown as FinishedWindow[];
+  const truths = (window: number): number | undefined => (window === 1 ? 4 : undefined);
+  const nameOf = ({ window }: FinishedWindow): string => String(window);
+  const points = pointsOf(windows, chosenSeries(OCCURRENCE, undefined, undefined), "raw", nameOf, truths);
+
+  it("points have the truth, if it is known and there is a value to compare it with", () => {
+    expect(points.map(({ truth }) => truth)).toEqual([4, undefined, undefined]);
+  });
+
+  it("tables have it as their last column, empty where it is not known", () => {
+    const table = { columns: ["window", "estimate"], rows: windows.map((window) => [nameOf(window), "-3"]) };
+    expect(withTruth(table, "devices", points)).toEqual({
+      columns: ["window", "estimate", TRUTH_COLUMN],
+      rows: [
+        ["1", "-3", { text: "4", value: 4 }],
+        ["2", "-3", ""],
+        ["3", "-3", ""],
+      ],
+    });
   });
 });
 

@@ -1,7 +1,8 @@
 import { crossTableOf, type FigureOrGap, type FinishedWindow, figureIn, isAverage, type Series } from "@lethe/analyst";
 import { type Figure, figuresOf, type LabelledFigure, type ReleasedMetric, summaryOf } from "@lethe/core/message";
-import type { Cell } from "../chart/figure.tsx";
+import type { Cell, TableData } from "../chart/figure.tsx";
 import type { Point } from "../chart/interval-plot.tsx";
+import type { Truths } from "../demonstration/truth.ts";
 import { decimal, percent, whole } from "../format/number.ts";
 import type { Values } from "./choices.ts";
 
@@ -97,19 +98,49 @@ export function pointsOf(
   series: Series,
   values: Values,
   nameOf: (window: FinishedWindow) => string,
+  truths?: Truths,
 ): Point[] {
   return windows.map((window) => {
     const found = figureIn(window, series);
     if (!("figure" in found)) return { name: nameOf(window), gap: describeGap(found) };
-    return { name: nameOf(window), value: shownValue(found.figure, values), interval: found.figure.interval };
+    const { interval } = found.figure;
+    return {
+      name: nameOf(window),
+      value: shownValue(found.figure, values),
+      interval,
+      ...truthOf(truths, window, series),
+    };
   });
+}
+
+/** What really happened, as a plot takes it; nothing if no demonstration knows. */
+export function truthOf(
+  truths: Truths | undefined,
+  { window }: Pick<FinishedWindow, "window">,
+  figure: Parameters<Truths>[1],
+): { readonly truth?: number } {
+  const truth = truths?.(window, figure);
+  return truth === undefined ? {} : { truth };
 }
 
 /** The headings of `figureCells`. */
 export const FIGURE_COLUMNS = ["estimate", "95% from", "to", "consistent"] as const;
+/** The heading of what really happened, in a demonstration. */
+export const TRUTH_COLUMN = "what really happened (only this demonstration knows)";
 
 /** All numbers of a figure for a table, each with the number that the release has. */
 export function figureCells({ estimate, interval: [low, high], consistent }: Figure, unit: Unit): Cell[] {
   const format = formatterOf(unit);
   return [estimate, low, high, consistent].map((value) => ({ text: format(value), value }));
+}
+
+/** The table with a last column for what really happened: the value of each row, or undefined. */
+export function withTruth(
+  { columns, rows }: TableData,
+  unit: Unit,
+  truths: readonly { readonly truth?: number }[],
+): TableData {
+  const format = formatterOf(unit);
+  const cellOf = (value: number | undefined): Cell => (value === undefined ? "" : { text: format(value), value });
+  return { columns: [...columns, TRUTH_COLUMN], rows: rows.map((row, i) => [...row, cellOf(truths[i]?.truth)]) };
 }

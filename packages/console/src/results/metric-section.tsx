@@ -3,6 +3,7 @@ import type { Release, ReleasedMetric } from "@lethe/core/message";
 import type { JSX } from "preact";
 import { Figure } from "../chart/figure.tsx";
 import { IntervalPlot } from "../chart/interval-plot.tsx";
+import type { Truths } from "../demonstration/truth.ts";
 import { axisTime, dateAndTime } from "../format/time.ts";
 import { type Choices, trendSetting } from "./choices.ts";
 import type { Change } from "./controls.tsx";
@@ -16,6 +17,8 @@ import {
   pointsOf,
   shownOf,
   shownValue,
+  truthOf,
+  withTruth,
 } from "./figures.ts";
 import { GroupComparison } from "./group-comparison.tsx";
 import { WindowFigure } from "./window-figure.tsx";
@@ -29,6 +32,7 @@ export function MetricSection({
   choices,
   query,
   change,
+  truths,
 }: {
   name: string;
   /** The release that says what the metric looks like. */
@@ -38,6 +42,8 @@ export function MetricSection({
   choices: Choices;
   query: Readonly<Record<string, string>>;
   change: Change;
+  /** What really happened, in a demonstration. */
+  truths: Truths | undefined;
 }): JSX.Element | null {
   const overall = described.metrics.find((metric) => metric.name === name);
   if (!overall) return null;
@@ -45,6 +51,7 @@ export function MetricSection({
   const found = figureIn(selected, series);
   const { unit } = shownOf(overall);
   const format = formatterOf(unit);
+  const { truth } = truthOf(truths, selected, series);
   return (
     <section class="metric panel" aria-label={name}>
       <header>
@@ -59,6 +66,7 @@ export function MetricSection({
                 {unit === "devices" ? "devices" : unit === "share" ? "of devices" : "per device"}, 95%{" "}
                 {format(found.figure.interval[0])} to {format(found.figure.interval[1])}
               </span>
+              {truth !== undefined && <span class="truth">, really {format(truth)}</span>}
             </>
           ) : (
             <span>{describeGap(found)}</span>
@@ -73,9 +81,16 @@ export function MetricSection({
           selected={selected}
           choices={choices}
           change={change}
+          truths={truths}
         />
         {"figure" in found && (
-          <WindowFigure metric={found.metric} choices={choices} devices={found.devices} window={selected.window} />
+          <WindowFigure
+            metric={found.metric}
+            choices={choices}
+            devices={found.devices}
+            window={selected.window}
+            truths={truths}
+          />
         )}
         {selected.status === "released" && selected.groups && (
           <GroupComparison name={name} release={selected} choices={choices} label={series.label} />
@@ -92,6 +107,7 @@ function Trend({
   selected,
   choices,
   change,
+  truths,
 }: {
   metric: ReleasedMetric;
   series: ReturnType<typeof chosenSeries>;
@@ -99,6 +115,7 @@ function Trend({
   selected: FinishedWindow;
   choices: Choices;
   change: Change;
+  truths: Truths | undefined;
 }): JSX.Element {
   const { figures, unit } = shownOf(metric);
   const labels = figures.flatMap(({ label }) => (label === undefined ? [] : [label]));
@@ -106,13 +123,15 @@ function Trend({
   const rows = windows.map((window) => {
     const found = figureIn(window, series);
     const cells = "figure" in found ? figureCells(found.figure, unit) : [describeGap(found), "", "", ""];
-    return [dateAndTime(window.from), ...cells];
+    return [dateAndTime(window.from, window.to - window.from), ...cells];
   });
+  const points = pointsOf(windows, series, choices.values, nameOf, truths);
+  const table = { columns: ["window", ...FIGURE_COLUMNS], rows };
   return (
     <Figure
       title={series.label === undefined ? "Trend" : `Trend of ${series.label}`}
       fileName={`${metric.name}-trend`}
-      table={{ columns: ["window", ...FIGURE_COLUMNS], rows }}
+      table={truths ? withTruth(table, unit, points) : table}
       options={
         labels.length > 1 && (
           <label class="of">
@@ -130,7 +149,7 @@ function Trend({
       }
     >
       <IntervalPlot
-        points={pointsOf(windows, series, choices.values, nameOf)}
+        points={points}
         format={axisFormatterOf(unit)}
         selected={windows.indexOf(selected)}
         onSelect={(i) => change({ window: String(windows[i]?.window ?? "") })}

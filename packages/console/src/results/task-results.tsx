@@ -2,14 +2,18 @@ import type { FinishedWindow } from "@lethe/analyst";
 import type { Release } from "@lethe/core/message";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import { useLive } from "../demonstration/live.ts";
+import { LiveStrip } from "../demonstration/live-strip.tsx";
+import { type Truths, truthsOf } from "../demonstration/truth.ts";
 import { whole } from "../format/number.ts";
 import { dateAndTime, duration } from "../format/time.ts";
-import { useLoaded } from "../shell/load.ts";
+import { lastOf, useLoaded } from "../shell/load.ts";
 import { changeQuery, formatRoute, type Route } from "../shell/route.ts";
-import { Await } from "../shell/states.tsx";
+import { Await, Empty } from "../shell/states.tsx";
 import type { Choices } from "./choices.ts";
 import { Controls } from "./controls.tsx";
 import { fetchWindows, type Source } from "./fetch.ts";
+import { TRUTH_COLUMN } from "./figures.ts";
 import { MetricSection } from "./metric-section.tsx";
 import { Unfinished } from "./unfinished.tsx";
 import { WindowSummary } from "./window-summary.tsx";
@@ -24,6 +28,7 @@ export function TaskResults({
   route,
   isOnly,
   clockAhead,
+  isDemonstration,
 }: {
   source: Source;
   choices: Choices;
@@ -31,6 +36,8 @@ export function TaskResults({
   isOnly: boolean;
   /** By how many seconds the service's clock is ahead of the reader's. */
   clockAhead: number;
+  /** Whether somebody knows what really happened, because the devices are simulated. */
+  isDemonstration: boolean;
 }): JSX.Element {
   const { server, token, task } = source;
   const loaded = useLoaded(() => fetchWindows(source, choices.last), [server, token, task, choices.last]);
@@ -38,6 +45,11 @@ export function TaskResults({
     document.title = `${task} · Lethe`;
   }, [task]);
   const newest = loaded.state === "there" ? loaded.value.at(-1) : undefined;
+  const live = useLive(source, isDemonstration, loaded.again);
+  const last = lastOf(loaded).value;
+  // When a demonstration ends, its figures stay.
+  const shown = last && live !== "no-demonstration" ? { ...loaded, state: "there" as const, value: last } : loaded;
+  const truths = live === "no-demonstration" ? undefined : truthsOf(live);
   return (
     <>
       <header class="task-head">
@@ -48,11 +60,18 @@ export function TaskResults({
         )}
         <h1>{task}</h1>
       </header>
-      {loaded.state === "there" && (
+      {live !== "no-demonstration" && <LiveStrip live={live} />}
+      {loaded.state === "there" && live === "no-demonstration" && (
         <Unfinished source={source} newest={newest} clockAhead={clockAhead} onFinished={loaded.again} />
       )}
-      <Await loaded={loaded} what={`the results of ${task}`}>
-        {(windows) => windows.length > 0 && <Windows windows={windows} choices={choices} route={route} task={task} />}
+      <Await loaded={shown} what={`the results of ${task}`}>
+        {(windows) =>
+          windows.length > 0 ? (
+            <Windows windows={windows} choices={choices} route={route} task={task} truths={truths} />
+          ) : (
+            truths && <Empty title="No window is released yet">The first figures appear here by themselves.</Empty>
+          )
+        }
       </Await>
     </>
   );
@@ -63,11 +82,13 @@ function Windows({
   choices,
   route,
   task,
+  truths,
 }: {
   windows: readonly FinishedWindow[];
   choices: Choices;
   route: Route;
   task: string;
+  truths: Truths | undefined;
 }): JSX.Element | null {
   const newestRelease = windows.findLast((window) => window.status === "released");
   const selected = windows.find(({ window }) => window === choices.window) ?? newestRelease ?? windows.at(-1);
@@ -79,7 +100,8 @@ function Windows({
   return (
     <>
       <p class="muted">
-        {spanSentence(windows)} {described && groupSentence(described)}
+        {spanSentence(windows)} {described && groupSentence(described)}{" "}
+        {truths && <span class="truth-key">{TRUTH_COLUMN}</span>}
       </p>
       <Controls
         task={task}
@@ -100,6 +122,7 @@ function Windows({
           choices={choices}
           query={route.query}
           change={change}
+          truths={truths}
         />
       ))}
       {hidden > 0 && (
@@ -113,7 +136,7 @@ function spanSentence(windows: readonly FinishedWindow[]): string {
   const [first, last] = [windows[0], windows.at(-1)];
   if (!first || !last) return "";
   const what = windows.length === 1 ? "One window" : `${whole(windows.length)} windows`;
-  return `${what} of ${duration(last.to - last.from)} until ${dateAndTime(last.to)}. Error bars are 95% intervals; they contain the noise that protects devices.`;
+  return `${what} of ${duration(last.to - last.from)} until ${dateAndTime(last.to, last.to - last.from)}. Error bars are 95% intervals; they contain the noise that protects devices.`;
 }
 
 function groupSentence({ groups }: Release): string {

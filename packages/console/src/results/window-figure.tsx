@@ -5,9 +5,19 @@ import { type Bar, BarPlot } from "../chart/bars.tsx";
 import { ColumnPlot } from "../chart/columns.tsx";
 import { Figure, type TableData } from "../chart/figure.tsx";
 import { IntervalPlot } from "../chart/interval-plot.tsx";
+import type { Truths } from "../demonstration/truth.ts";
 import { percent, whole } from "../format/number.ts";
 import type { Choices, Values } from "./choices.ts";
-import { axisFormatterOf, FIGURE_COLUMNS, figureCells, kindOf, shownOf, shownValue } from "./figures.ts";
+import {
+  axisFormatterOf,
+  FIGURE_COLUMNS,
+  figureCells,
+  kindOf,
+  shownOf,
+  shownValue,
+  truthOf,
+  withTruth,
+} from "./figures.ts";
 import { stepsOf } from "./funnel.ts";
 import { FunnelPlot } from "./funnel-plot.tsx";
 import { heatMapOf } from "./heat-map.ts";
@@ -17,24 +27,33 @@ import { quantileSentence } from "./sentences.ts";
 /** The figures of a metric in one window, drawn as its kind is; nothing if it is one figure, which the headline has. */
 export function WindowFigure({
   metric,
-  choices: { values },
+  choices: { values, group },
   devices,
   window,
+  truths,
 }: {
   metric: ReleasedMetric;
   choices: Choices;
   devices: number;
   window: number;
+  /** What really happened, in a demonstration. */
+  truths: Truths | undefined;
 }): JSX.Element | null {
   const kind = kindOf(metric);
-  const { figures, unit } = shownOf(metric);
+  const { figures, unit, summary } = shownOf(metric);
   const format = axisFormatterOf(unit);
   const fileName = `${metric.name}-${window}`;
   const bars = figures.map(
-    ({ label = "", figure }): Bar => ({ name: label, value: shownValue(figure, values), interval: figure.interval }),
+    ({ label, figure }): Bar => ({
+      name: label ?? "",
+      value: shownValue(figure, values),
+      interval: figure.interval,
+      ...truthOf(truths, { window }, { name: metric.name, label, group, ...(summary && { summary }) }),
+    }),
   );
   const note = `${whole(devices)} devices`;
-  const frame = { fileName, table: tableOf(metric), note };
+  const table = tableOf(metric);
+  const frame = { fileName, table: truths ? withTruth(table, unit, bars) : table, note };
   switch (kind) {
     case "single":
       return null;

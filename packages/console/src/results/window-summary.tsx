@@ -9,7 +9,7 @@ export function WindowSummary({ window }: { window: FinishedWindow }): JSX.Eleme
   return (
     <section class={status === "released" ? "summary" : "summary withheld"} aria-live="polite">
       <h2>
-        {dateAndTime(from)} to {dateAndTime(to)}
+        {dateAndTime(from, to - from)} to {dateAndTime(to, to - from)}
       </h2>
       <p>{describeWindow(window)}</p>
     </section>

@@ -2,7 +2,6 @@
  * The frame around the views: navigation, theme, token, what is loading and what failed. May import `format`. Start
  * reading here; `route.ts` has the addresses, `load.ts` fetches, `view.ts` is what a view gets.
  */
-import type { ServiceInfo } from "@lethe/core/message";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useLoaded } from "./load.ts";
@@ -11,13 +10,14 @@ import { SERVER } from "./server.ts";
 import { Await } from "./states.tsx";
 import { ThemeSwitch } from "./theme.tsx";
 import { useToken } from "./token.ts";
-import type { View } from "./view.ts";
+import type { View, ViewProps } from "./view.ts";
 
 const TITLES: Readonly<Record<ViewName, string>> = {
   results: "Results",
   privacy: "Privacy",
   operations: "Operations",
   plan: "Plan",
+  device: "Inside a device",
 };
 
 /** How to load each view. */
@@ -57,7 +57,7 @@ export function App({ views }: { views: Views }): JSX.Element {
       </header>
       <main id="main" ref={main} tabIndex={-1}>
         <Await loaded={service} what="the service">
-          {(info) => <ViewOf views={views} route={route} service={info} token={token} again={service.again} />}
+          {(about) => <ViewOf views={views} route={route} about={about} token={token} again={service.again} />}
         </Await>
       </main>
     </>
@@ -67,13 +67,13 @@ export function App({ views }: { views: Views }): JSX.Element {
 function ViewOf({
   views,
   route,
-  service,
+  about,
   token,
   again,
 }: {
   views: Views;
   route: Route;
-  service: ServiceInfo;
+  about: About;
   token: string | undefined;
   again: () => void;
 }): JSX.Element {
@@ -81,7 +81,7 @@ function ViewOf({
   const loaded = useLoaded(async () => ({ Shown: await views[route.view]() }), [route.view]);
   return (
     <Await loaded={loaded} what={TITLES[route.view].toLowerCase()}>
-      {({ Shown }) => <Shown service={service} server={SERVER} route={route} token={token} again={again} />}
+      {({ Shown }) => <Shown {...about} server={SERVER} route={route} token={token} again={again} />}
     </Await>
   );
 }
@@ -92,7 +92,10 @@ function sharedPath(route: Route, view: ViewName): readonly string[] {
   return aboutTasks.includes(view) && aboutTasks.includes(route.view) ? route.path.slice(0, 1) : [];
 }
 
-async function fetchInfo(token: string | undefined): Promise<ServiceInfo> {
+type About = Pick<ViewProps, "service" | "clockAhead">;
+
+async function fetchInfo(token: string | undefined): Promise<About> {
   const { fetchServiceInfo } = await import("./info.ts");
-  return fetchServiceInfo(SERVER, { token });
+  const service = await fetchServiceInfo(SERVER, { token });
+  return { service, clockAhead: service.now - Date.now() / 1000 };
 }

@@ -57,6 +57,12 @@ export function useLoaded<T>(
   return { ...inner, again };
 }
 
+/** What was fetched last, whether or not it could be fetched again since. */
+export function lastOf<T>(loaded: Loaded<T>): { readonly value?: T } {
+  if (loaded.state === "there") return { value: loaded.value };
+  return loaded.state === "failed" && loaded.last !== undefined ? { value: loaded.last } : {};
+}
+
 function withLast<T>(next: Inner<T>, before: Inner<T>): Inner<T> {
   if (next.state !== "failed" || before.state === "loading") return next;
   if (before.state === "there") return { ...next, last: before.value };

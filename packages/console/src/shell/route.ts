@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 /** The views of the console, in the order of the navigation. */
-export const VIEWS = ["results", "privacy", "operations", "plan"] as const;
+export const VIEWS = ["results", "privacy", "operations", "plan", "device"] as const;
 /** One of them. */
 export type ViewName = (typeof VIEWS)[number];
 

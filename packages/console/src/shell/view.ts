@@ -5,6 +5,8 @@ import type { Route } from "./route.ts";
 /** What every view gets. */
 export interface ViewProps {
   readonly service: ServiceInfo;
+  /** By how many seconds the service's clock is ahead of the reader's. */
+  readonly clockAhead: number;
   /** The address of the service, without a slash at its end: that of this page. */
   readonly server: string;
   readonly route: Route;

@@ -4,6 +4,7 @@
  * window. May import `randomness` and the files directly below `src`. Start reading at `rerandomizable.ts`, the
  * interface of both schemes.
  */
+export { fastXof } from "../fast-xof.ts";
 export {
   type DeviceKeyContext,
   deriveDeviceKeys,

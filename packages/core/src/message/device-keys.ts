@@ -1,6 +1,6 @@
 import { join } from "../bytes.ts";
 import type { KeyRole } from "../encryption/index.ts";
-import { asciiBytes, xof } from "../xof.ts";
+import { asciiBytes, type Xof, xof } from "../xof.ts";
 import type { DeviceSides } from "./layout.ts";
 import { HASH_BYTES } from "./manifest.ts";
 import { bytesOfParts, decodeParts, encodeParts } from "./parts.ts";
@@ -40,17 +40,14 @@ export interface PublicKeysBinding {
 
 /**
  * What the server that issues public keys signs. Without it, an attacker between device and server could
- * replace the keys and read every state.
+ * replace the keys and read every state. A server passes its faster `hash`.
  */
-export function publicKeysSigningBytes({
-  manifestHash,
-  window,
-  device,
-  role,
-  publicKeys,
-}: PublicKeysBinding): Uint8Array {
-  const hash = new Uint8Array(HASH_BYTES);
-  xof("lethe public keys", manifestHash, asciiBytes(String(window)), device, asciiBytes(role), publicKeys)(hash);
+export function publicKeysSigningBytes(
+  { manifestHash, window, device, role, publicKeys }: PublicKeysBinding,
+  hash: Xof = xof,
+): Uint8Array {
+  const bound = new Uint8Array(HASH_BYTES);
+  hash("lethe public keys", manifestHash, asciiBytes(String(window)), device, asciiBytes(role), publicKeys)(bound);
   // A manifest begins with a brace: no signature over one is a signature over the other.
-  return join([asciiBytes("lethe public keys "), hash]);
+  return join([asciiBytes("lethe public keys "), bound]);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { chiSquareAlarm } from "../../test/chi-square.ts";
 import { createLattice, type DeviceKeyContext, decodeCompact, deriveDeviceKeys, secret } from "../encryption/index.ts";
-import { openPhase } from "../encryption/lattice/ciphertext.ts";
+import { phaseOpener } from "../encryption/lattice/ciphertext.ts";
 import { coefficient } from "../encryption/lattice/limbs.ts";
 import { ringOf } from "../encryption/lattice/ring.ts";
 import { type Randomness, randomnessFrom } from "../randomness/index.ts";
@@ -71,7 +71,7 @@ function noiseOf({ plan }: Subject, report: Uint8Array): Float64Array {
   const { parameters, plaintextBits, format } = plan.choice;
   const scheme = createLattice(parameters, plaintextBits);
   const { secretKey } = deriveDeviceKeys(scheme, master, context);
-  const phase = openPhase(ringOf(parameters), secretKey, decodeCompact(parameters, format, report));
+  const phase = phaseOpener(ringOf(parameters))(secretKey, decodeCompact(parameters, format, report));
   const delta = 2 ** (25 * parameters.limbs - plaintextBits);
   return Float64Array.from({ length: parameters.dimension }, (_, i) => {
     const residue = coefficient(parameters, phase, i) % delta;

@@ -4,7 +4,7 @@ import { refusal } from "../../test/refusal.ts";
 import { MODULUS, modulo, random, readElement, writeElement } from "../../test/two-server.ts";
 import { createDiscreteGaussian } from "../privacy/index.ts";
 import { seededRandomnessForTests } from "../randomness/index.ts";
-import { addAggregateShares, createAggregateShare } from "./aggregate-share.ts";
+import { addAggregateShares, createAggregateShare, mergeAggregateShares } from "./aggregate-share.ts";
 
 const MOST = 2 ** 52;
 const WORD = 2 ** 32;
@@ -50,6 +50,17 @@ describe("a share of the sums", () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it("of some devices, merged with that of others, is the share of all; one of other length is refused", () => {
+    const pair = fc.tuple(element, element);
+    fc.assert(
+      fc.property(pair, pair, (one, other) => {
+        const merged = mergeAggregateShares(bytesOf(one), bytesOf(other));
+        expect(elementsOf(merged)).toEqual(one.map((value, i) => modulo(value + (other[i] as bigint))));
+      }),
+    );
+    expect(refusal(() => mergeAggregateShares(bytesOf([1n]), bytesOf([1n, 2n])))).toContain("16 bytes");
   });
 
   it("of every integer, alone, stands for it: at all edges of words and signs", () => {

@@ -54,6 +54,13 @@ export function createAggregateShare(answers: number, stored?: Uint8Array): Aggr
   };
 }
 
+/** One server's share of the sums of all devices in either of two of its shares. */
+export function mergeAggregateShares(one: Uint8Array, other: Uint8Array): Uint8Array {
+  const merged = createAggregateShare(Math.ceil(one.length / ELEMENT_BYTES), one);
+  merged.add(other);
+  return merged.encode();
+}
+
 /** The sums that two shares are of; noise may make them negative. */
 export function addAggregateShares(leader: Uint8Array, helper: Uint8Array): number[] {
   const answers = Math.ceil(leader.length / ELEMENT_BYTES);

@@ -17,7 +17,12 @@ export { type ServerRole, sharingContext, type TaskWindow } from "../sharing/sha
 export { createTwoServerStatistic } from "../statistic/create-two-server.ts";
 export type { NoiseSource, ServerNoiseSpec, TwoServerSpec } from "../statistic/spec.ts";
 export { answersIn, serverNoiseIn, type TwoServerStatistic } from "../statistic/two-server.ts";
-export { type AggregateShare, addAggregateShares, createAggregateShare } from "./aggregate-share.ts";
+export {
+  type AggregateShare,
+  addAggregateShares,
+  createAggregateShare,
+  mergeAggregateShares,
+} from "./aggregate-share.ts";
 export {
   type Aggregator,
   type AggregatorOptions,

@@ -2,19 +2,30 @@ import { isFinal, LetheError, type LetheErrorCode, windowSeconds } from "@lethe/
 import { budgetPart } from "../budget/load.ts";
 import { report } from "./problems.ts";
 import { isSafe, remove, save } from "./record-keeping.ts";
-import { below, MOST_WAIT_MS, tryIfDue } from "./retry.ts";
+import { tryIfDue } from "./retry.ts";
 import type { WriterState } from "./state.ts";
 import type { DeviceWindow } from "./window.ts";
 
 /** Reports that wait to be sent; if there are more, the oldest is dropped. */
 const MOST_PENDING = 4;
+/**
+ * Devices spread their reports over this share of the grace time or of a window, whichever is shorter: enough that the
+ * busiest time has less than twice the mean, and early enough that devices that are off by then report in time.
+ * docs/lab/arrivals.md compares it with others.
+ */
+const SPREAD = 0.6;
 
-/** Plans to send a sealed report, after a random delay. Drops and reports the oldest, if too many wait. */
+/**
+ * Plans to send a sealed report, at a random moment after the end of its window. Restarts do not change it, and a device
+ * that is off then sends when it is on again. Drops and reports the oldest, if too many wait.
+ */
 export function addReport(state: WriterState, window: DeviceWindow): void {
   const { uploads } = state;
   const { manifest } = window.known;
-  const spread = Math.min(500 * manifest.graceSeconds, 500 * windowSeconds(manifest), MOST_WAIT_MS);
-  uploads.set(window, { at: state.clock() + below(state.random, spread), failures: 0 });
+  const spread = 1000 * SPREAD * Math.min(manifest.graceSeconds, windowSeconds(manifest));
+  // The id is random, and new in every window. Reports come in the order of their ids, as a database stores them best.
+  const [high = 0, low = 0] = window.stored(0).device;
+  uploads.set(window, { at: window.ends + (spread * (256 * high + low)) / 65_536, failures: 0 });
   for (const oldest of uploads.keys()) {
     if (uploads.size > MOST_PENDING) forget(state, oldest, "window-closed", "never taken");
   }

@@ -4,8 +4,8 @@ import { report } from "./problems.ts";
 import type { Attempt, WriterState } from "./state.ts";
 
 const FIRST_RETRY_MS = 1000;
-/** No wait is longer: neither between two attempts, nor before the first one. */
-export const MOST_WAIT_MS = 3_600_000;
+/** No wait between two attempts is longer. */
+const MOST_WAIT_MS = 3_600_000;
 
 /**
  * Does something if it is due, and never rejects. If it fails, reports why and plans the next attempt: after a random

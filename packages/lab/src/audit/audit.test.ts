@@ -33,7 +33,7 @@ const TASK: Task = {
 
 /** A program with the SDK and its file store, of which a copy is kept after every tick. */
 async function capture(folder: string, happens: boolean, countsInClear: boolean): Promise<void> {
-  const { server, task, operatorKey, fetch } = createIssuer(TASK, random);
+  const { server, task, operatorKey, fetch } = await createIssuer(TASK, random);
   let now = 1_000_000 * 8000 * TICK_SECONDS;
   const live = `${folder}.live`;
   const lethe = await openLethe({ server, task, operatorKey, fetch, clock: () => now, store: fileStore(live) });

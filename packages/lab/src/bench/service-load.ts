@@ -41,18 +41,25 @@ export interface Enrolled {
   /** The answers that they got. */
   readonly answers: readonly string[];
   readonly rate: number;
+  /** Bytes per device: of requests, and of answers. */
+  readonly sent: number;
+  readonly received: number;
 }
 
 /** Enrols devices at the processes with these ports; all of them, however long the keys take. */
 export async function enrolAll(ports: readonly number[], manifest: Manifest, count: number): Promise<Enrolled> {
   const { number: window } = windowFor(manifest);
   const path = `/v1/tasks/${manifest.task}/windows/${window}/devices`;
-  const { seconds, bodies: answers } = await send({ kind: "enrolments", path, count, ports, connections: CONNECTIONS });
-  return { window, answers, rate: count / seconds };
+  const load: Load = { kind: "enrolments", path, count, ports, connections: CONNECTIONS };
+  const { seconds, bodies: answers, sent, received } = await send(load);
+  return { window, answers, rate: count / seconds, sent: sent / count, received: received / count };
 }
 
 /** Uploads with honest headers and random ciphertexts, which an intake takes for honest reports. */
-export function loadOf({ window, answers }: Enrolled, bytes: number): Uploads & Pick<Load, "connections"> {
+export function loadOf(
+  { window, answers }: Pick<Enrolled, "window" | "answers">,
+  bytes: number,
+): Uploads & Pick<Load, "connections"> {
   // Without their keys, whose checks would take longer than the load.
   const devices = answers.map((text) => JSON.parse(text) as Record<"device" | "uploadToken" | "manifestHash", string>);
   const header = encodeReport(decodeBase64url("the hash", devices[0]?.manifestHash ?? ""), []);
@@ -68,8 +75,8 @@ export async function run(load: Load & Uploads): Promise<number> {
   return load.requests.length / (await send(load)).seconds;
 }
 
-/** Sends a load from another process. Rejects if a request was not answered with 201. */
-function send(load: Load): Promise<LoadResult> {
+/** Sends a load from another process, and says how it went. Rejects if a request was not answered with 201. */
+export function send(load: Load): Promise<LoadResult> {
   return new Promise((resolve, reject) => {
     const client = fork(new URL("./load-client.js", import.meta.url), { serialization: "advanced" });
     client.on("error", reject);
@@ -82,19 +89,26 @@ function send(load: Load): Promise<LoadResult> {
   });
 }
 
+/** How many reports these processes have counted so far, all together. */
+export async function countedBy(urls: readonly string[]): Promise<number> {
+  const each = await Promise.all(urls.map((url) => readMetric(url, "lethe_reports_counted_total")));
+  return each.reduce((sum, n) => sum + n, 0);
+}
+
+/** A metric of a process; 0 if it has none of this name. */
+export async function readMetric(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1] ?? 0);
+}
+
 /**
  * Waits until the processes have counted `reports` more than `before`, all together. How many per second, from when the
  * first were counted.
  */
 export async function countingRate(urls: readonly string[], before: number, reports: number): Promise<number> {
-  const read = async (url: string): Promise<number> => {
-    const text = await (await fetch(`${url}/metrics`)).text();
-    return Number(/^lethe_reports_counted_total (.*)$/m.exec(text)?.[1] ?? 0);
-  };
-  const readAll = async (): Promise<number> => (await Promise.all(urls.map(read))).reduce((sum, n) => sum + n, 0);
   let first: { at: number; counted: number } | undefined;
   for (;;) {
-    const counted = await readAll();
+    const counted = await countedBy(urls);
     if (counted > before) first ??= { at: performance.now(), counted };
     if (first && counted === before + reports)
       return (counted - first.counted) / ((performance.now() - first.at) / 1000);

@@ -6,6 +6,7 @@ import type { ServiceOptions } from "@lethe/server";
 export interface ServiceProcess {
   readonly url: string;
   readonly port: number;
+  readonly pid: number;
   /** Closes the service and waits for the end of its process. */
   close(): Promise<void>;
 }
@@ -35,6 +36,7 @@ export async function startService(options: ServiceProcessOptions): Promise<Serv
   return {
     url,
     port: Number(new URL(url).port),
+    pid: child.pid as number,
     close: async () => {
       child.disconnect();
       await exited;

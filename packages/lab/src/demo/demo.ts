@@ -1,7 +1,7 @@
 /**
  * The demonstration behind `lethe demo`: a service and devices with the SDK, over HTTP, and what happened beside what
  * was released. `demo.ts` runs one server in this process, `two-servers.ts` runs a leader and a helper as processes,
- * `result.ts` is what both return. Imports core, the SDK, the service, the analyst's client, `fleet`, `parallel` and
+ * `record.ts` keeps what both tell the console while windows run, `result.ts` is what both return. Imports core, the SDK, the service, the analyst's client, `fleet`, `parallel` and
  * `processes`.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,13 +11,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createTask, fetchRelease, fetchWindow } from "@lethe/analyst";
 import type { LetheError } from "@lethe/core/error";
 import { beginningOf, nextTick, type Release, type Task, windowAt } from "@lethe/core/message";
-import type { StreamEvent } from "@lethe/core/statistic";
+import type { EventStream, StreamEvent } from "@lethe/core/statistic";
 import { type Lethe, openLethe } from "@lethe/device";
 import { openService, type Service } from "@lethe/server";
 import { pino } from "pino";
 import { happens } from "../fleet/fleet.ts";
 import { truthOf } from "../fleet/truth.ts";
 import { inParallel } from "../parallel/in-parallel.ts";
+import { createRecord, type DemoRecord } from "./record.ts";
 import { type Demo, type DemoResult, resultOf } from "./result.ts";
 
 export type { Demo, DemoResult, DemoRow } from "./result.ts";
@@ -33,7 +34,8 @@ const TASK: Task = {
   task: "editor-health",
   tickSeconds: 1200,
   ticks: 6,
-  graceSeconds: 1800,
+  // Less than a tick: the next window then has all of its ticks.
+  graceSeconds: 600,
   mode: "one-server",
   minimumDevices: MINIMUM_DEVICES,
   metrics: [
@@ -48,84 +50,140 @@ const CHANCES = 4;
 const RATES: Readonly<Record<string, number>> = { "export.failed": 0.02, "export.clicks": 0.08, "tabs.opened": 0.2 };
 const AT_ONCE = 16;
 const MOST_WAIT_MS = 60_000;
-const TOKEN = crypto.randomUUID();
+const HOST = "127.0.0.1";
+
+/** How a demonstration with one server runs. */
+export interface DemoOptions {
+  readonly devices?: number;
+  /** The port of the service; 0 takes any free port. */
+  readonly port: number;
+  /** The files of the console, which the service delivers. */
+  readonly console: ReadonlyMap<string, Uint8Array>;
+}
 
 /**
  * Starts the service with the embedded database. Each window runs a few hundred devices, each with the SDK, over HTTP,
- * by a simulated clock.
+ * by a simulated clock. The service's console shows what happens on the devices, too. Rejects with the system's error if
+ * the port is not available.
  */
-export async function openDemo({ devices = DEVICES }: { readonly devices?: number } = {}): Promise<Demo> {
+export async function openDemo({ devices = DEVICES, port, console }: DemoOptions): Promise<Demo> {
   const folder = mkdtempSync(join(tmpdir(), "lethe-demo-"));
   // The first whole window from now on.
-  let now = 1000 * beginningOf(TASK, windowAt(TASK, Date.now() / 1000) + 1);
-  const clock = (): number => now;
-  const windowNow = (): number => windowAt(TASK, now / 1000);
-  const service = await openService({
-    data: join(folder, "data"),
-    keyFile: join(folder, "keys"),
-    adminToken: TOKEN,
-    host: "127.0.0.1",
-    port: 0,
-    log: pino({ level: "silent" }),
-    clock,
-    enrolment: { rate: { perSecond: 1e6, burst: 1e6 } },
-  });
-  const problems: LetheError[] = [];
+  const time = { now: 1000 * beginningOf(TASK, windowAt(TASK, Date.now() / 1000) + 1) };
+  const { task, ticks } = TASK;
+  const record = createRecord({ task, devices, ticks });
+  const adminToken = crypto.randomUUID();
   const fleet: Lethe[] = [];
-
-  /** Moves the clock, and lets every device do what is due. */
-  async function advance(milliseconds: number): Promise<void> {
-    now += milliseconds;
-    await inParallel(fleet.length, (i) => (fleet[i] as Lethe).sendPending(), AT_ONCE);
-  }
-
-  /** Waits until all devices have enrolled and count; the service makes keys as fast as it can. */
-  async function allCount(): Promise<void> {
-    const since = Date.now();
-    while (fleet.some((lethe) => lethe.inspect().memory.length === 0)) {
-      if (Date.now() - since > MOST_WAIT_MS) throw problems.at(-1) ?? new Error("the devices cannot enrol");
-      await sleep(100);
-      await advance(2000);
-    }
-  }
-
-  async function runWindow(progress: (share: number) => void = () => {}): Promise<DemoResult> {
-    const started = performance.now();
-    const steps = devices + TASK.ticks;
-    for (let i = fleet.length; i < devices; i++) {
-      const { url: server, operatorKey = "" } = service;
-      const options = { server, task: TASK.task, operatorKey, clock };
-      fleet.push(await openLethe({ ...options, onProblem: (problem) => problems.push(problem) }));
-      progress(i / steps);
-    }
-    await allCount();
-    const window = windowNow();
-    const streams = fleet.map((): StreamEvent[] => []);
-    while (windowNow() === window) {
-      const tick = Math.floor((now / 1000 - beginningOf(TASK, window)) / TASK.tickSeconds);
-      recordEvents(fleet, streams, tick);
-      await advance(1000 * nextTick(TASK, now / 1000) - now);
-      progress((devices + (now / 1000 - beginningOf(TASK, window)) / TASK.tickSeconds) / steps);
-    }
-    await allReported(service, window, devices, () => advance(2000));
-    now += 1000 * TASK.graceSeconds;
-    const release = await releaseOf(service, window);
-    return resultOf(release, truthOf(TASK, streams), { devices, started });
-  }
-
-  await createTask(service.url, TOKEN, { ...TASK, minimumDevices: Math.min(devices, MINIMUM_DEVICES) });
-  return {
-    urls: [service.url],
-    task: TASK.task,
-    devices,
-    ticks: TASK.ticks,
-    runWindow,
-    close: async () => {
-      await Promise.all(fleet.map((lethe) => lethe.close()));
-      await service.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
+  let service: Service | undefined;
+  const close = async (): Promise<void> => {
+    await Promise.all(fleet.map((lethe) => lethe.close()));
+    await service?.close();
+    rmSync(folder, { recursive: true, force: true });
   };
+  try {
+    service = await openService({
+      data: join(folder, "data"),
+      keyFile: join(folder, "keys"),
+      adminToken,
+      host: HOST,
+      port,
+      log: pino({ level: "silent" }),
+      clock: () => time.now,
+      enrolment: { rate: { perSecond: 1e6, burst: 1e6 } },
+      console,
+      demonstration: record.current,
+    });
+    await createTask(service.url, adminToken, { ...TASK, minimumDevices: Math.min(devices, MINIMUM_DEVICES) });
+    const parts: Parts = { service, time, fleet, devices, record, problems: [] };
+    return {
+      urls: [service.url],
+      ...{ adminToken, task, devices, ticks },
+      runWindow: (progress) => runWindow(parts, progress),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A running demonstration. */
+interface Parts {
+  readonly service: Service;
+  /** The time of the service and of all devices, in Unix milliseconds. */
+  readonly time: { now: number };
+  /** All devices, once the first window has begun. */
+  readonly fleet: Lethe[];
+  readonly devices: number;
+  readonly record: DemoRecord;
+  readonly problems: LetheError[];
+}
+
+const windowNow = ({ time }: Parts): number => windowAt(TASK, time.now / 1000);
+
+async function runWindow(parts: Parts, progress: (share: number) => void = () => {}): Promise<DemoResult> {
+  const { service, time, fleet, devices, record } = parts;
+  const started = performance.now();
+  const steps = devices + TASK.ticks;
+  tell(parts, windowNow(parts), []);
+  for (let i = fleet.length; i < devices; i++) {
+    fleet.push(await openDevice(parts));
+    progress(i / steps);
+  }
+  await allCount(parts);
+  const window = windowNow(parts);
+  const streams = fleet.map((): StreamEvent[] => []);
+  while (windowNow(parts) === window) {
+    recordEvents(fleet, streams, ticksOver(parts, window));
+    time.now = 1000 * nextTick(TASK, time.now / 1000);
+    tell(parts, window, streams);
+    await allDo(parts);
+    progress((devices + ticksOver(parts, window)) / steps);
+  }
+  const truth = truthOf(TASK, streams);
+  record.addTruth(window, truth);
+  await allReported(service, window, devices, () => tryAgain(parts));
+  time.now += 1000 * TASK.graceSeconds;
+  const release = await releaseOf(service, window);
+  return resultOf(release, truth, { devices, started });
+}
+
+function openDevice({ service: { url: server, operatorKey = "" }, time, problems }: Parts): Promise<Lethe> {
+  const options = { server, task: TASK.task, operatorKey, clock: () => time.now };
+  return openLethe({ ...options, onProblem: (problem) => problems.push(problem) });
+}
+
+/** Lets every device do what is due. */
+async function allDo({ fleet }: Parts): Promise<void> {
+  await inParallel(fleet.length, (i) => (fleet[i] as Lethe).sendPending(), AT_ONCE);
+}
+
+/** Devices wait for some time, by their clocks, before they repeat a request. */
+async function tryAgain(parts: Parts): Promise<void> {
+  await sleep(100);
+  parts.time.now += 2000;
+  await allDo(parts);
+}
+
+/** Waits until all devices have enrolled and count; the service makes keys as fast as it can. */
+async function allCount(parts: Parts): Promise<void> {
+  const since = Date.now();
+  while (parts.fleet.some((lethe) => lethe.inspect().memory.length === 0)) {
+    if (Date.now() - since > MOST_WAIT_MS) throw parts.problems.at(-1) ?? new Error("the devices cannot enrol");
+    await tryAgain(parts);
+  }
+}
+
+/** How many ticks of a window are over. */
+function ticksOver({ time }: Parts, window: number): number {
+  return Math.min(TASK.ticks, Math.floor((time.now / 1000 - beginningOf(TASK, window)) / TASK.tickSeconds));
+}
+
+/** Tells the console how far the window is, and how often each event has happened in it. */
+function tell(parts: Parts, window: number, streams: readonly EventStream[]): void {
+  const events = Object.fromEntries(TASK.metrics.map(({ name }) => [name, 0]));
+  for (const { event } of streams.flat()) events[event] = (events[event] ?? 0) + 1;
+  parts.record.watch({ window, tick: ticksOver(parts, window), events });
 }
 
 /** Lets events happen on every device, and adds them to its stream. */
@@ -149,7 +207,6 @@ async function allReported(
   for (let tries = 0; tries < MOST_WAIT_MS / 100; tries++) {
     const { received } = await fetchWindow(url, TASK.task, window);
     if (received >= devices) return;
-    await sleep(100);
     await again();
   }
 }

@@ -1,5 +1,5 @@
+import type { Truth } from "@lethe/analyst";
 import { figuresOf, type Release, type Task } from "@lethe/core/message";
-import type { Truth } from "../fleet/truth.ts";
 
 /** One figure, of a metric or of one of its buckets: what happened, and what was released. */
 export interface DemoRow {
@@ -28,6 +28,8 @@ export interface DemoResult {
 export interface Demo {
   /** The address of the service while the demo is open; with two servers, the leader's, then the helper's. */
   readonly urls: readonly string[];
+  /** Of the first of them. */
+  readonly adminToken: string;
   readonly task: string;
   readonly devices: number;
   readonly ticks: number;

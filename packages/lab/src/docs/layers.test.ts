@@ -56,6 +56,17 @@ describe("the layers drawn in docs/architecture.md", () => {
   });
 });
 
+it("what the console takes from the lab runs in pages: it imports core, the SDK, and nothing of Node", () => {
+  const imports = importsBelow(join(root, "packages/lab/src")).filter(({ isValue }) => isValue);
+  const reached = new Set(["duel/index.ts"]);
+  for (const file of reached) for (const { from, to } of imports) if (from === file) reached.add(to);
+  const outside = [...reached].filter((file) => !file.endsWith(".ts"));
+  expect([...reached]).toContain("intrusion/battery.ts");
+  expect(outside.filter((name) => !/^@lethe\/(core|device)\b/.test(name))).toEqual([]);
+  const taken = importsBelow(join(root, "packages/console/src")).filter(({ to }) => to.startsWith("@lethe/lab"));
+  expect([...new Set(taken.map(({ to }) => to))]).toEqual(["@lethe/lab/duel"]);
+});
+
 describe("the folders below a package's src", () => {
   it.each(packages)("of %s do not import each other in a circle", (name) => {
     expect(cycleIn(folderGraph(importsBelow(join(root, "packages", name, "src"))))).toBeUndefined();

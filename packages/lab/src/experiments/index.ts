@@ -1,7 +1,7 @@
 /**
  * The experiments behind `lethe lab` and docs/lab: each tests one claim, and turns its figures into a page. An
  * experiment is a file here (what is claimed, at which size it runs, what its figures mean); what it runs is in the
- * folder of its subject: `attacks`, `baseline`, `fhe`, `intrusion`, `pke`, `utility`. This folder may import all of
+ * folder of its subject: `arrivals`, `attacks`, `baseline`, `fhe`, `intrusion`, `pke`, `utility`. This folder may import all of
  * those, `plot`, `simulate` and `randomness`; nothing imports it but the command line. Start with `experiment.ts`.
  */
 import type { Experiment } from "./experiment.ts";
@@ -59,6 +59,13 @@ export const EXPERIMENTS: ReadonlyMap<string, Entry> = new Map<string, Entry>([
     {
       title: "What fully homomorphic encryption would cost",
       load: async () => (await import("./fhe.ts")).fhe,
+    },
+  ],
+  [
+    "arrivals",
+    {
+      title: "When a billion reports arrive",
+      load: async () => (await import("./arrivals.ts")).arrivals,
     },
   ],
 ]);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { describeArrivals } from "./arrivals.ts";
 import { type AttackFinding, describeAttacks } from "./attacks.ts";
 import { describeFhe, type FheResult } from "./fhe.ts";
 import { EXPERIMENTS, type Finding, renderContents, renderPage } from "./index.ts";
@@ -19,6 +20,7 @@ const read = <T>(name: string): T => JSON.parse(readFileSync(pathOf(`${name}.jso
 
 /** What each experiment found when docs/lab was made. */
 const FINDINGS: Readonly<Record<string, () => Finding>> = {
+  arrivals: () => describeArrivals(read<Parameters<typeof describeArrivals>[0]>("arrivals")),
   attacks: () => describeAttacks(read<{ attacks: AttackFinding[] }>("attacks").attacks),
   fhe: () => describeFhe(read<FheResult>("fhe")),
   intrusion: () => describeIntrusion(read<Parameters<typeof describeIntrusion>[0]>("intrusion")),

@@ -1,17 +1,18 @@
 /**
  * A fleet of devices with the SDK against a running service: `lethe simulate --server`, and the demonstration with two
- * servers. `truth.ts` computes the figures that a release should come near to. Imports core, the SDK, the analyst's
- * client, `parallel` and `simulate`. Start with `runFleet`.
+ * servers. `progress.ts` adds up how far its devices are, `truth.ts` computes the figures that a release should come
+ * near to. Imports core, the SDK, the analyst's client, `parallel` and `simulate`. Start with `runFleet`.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { fetchManifest } from "@lethe/analyst";
+import { fetchManifest, type Truth } from "@lethe/analyst";
 import { LetheError } from "@lethe/core/error";
 import { beginningOf, eventsOf, type Manifest, windowAt, windowSeconds } from "@lethe/core/message";
 import { type Randomness, randomnessFrom, uniformBelow } from "@lethe/core/randomness";
 import type { StreamEvent } from "@lethe/core/statistic";
 import { type Lethe, type LetheOptions, openLethe } from "@lethe/device";
 import { inParallel } from "../parallel/in-parallel.ts";
-import { type Truth, truthOf } from "./truth.ts";
+import { countProgress, type FleetProgress } from "./progress.ts";
+import { truthOf } from "./truth.ts";
 
 /** Where a fleet reports, and what happens on its devices. */
 export interface FleetOptions {
@@ -71,11 +72,11 @@ const MOST_TRIES = 20;
  * Runs devices with the SDK through one window. They enrol over HTTP in the running window or the next one, live
  * through it on their own fast clocks, and report once it has begun. They skip writes as long as all events fit between
  * two writes. Events are drawn at random, and the true figures are returned, to compare a release with. If the task has
- * groups, the devices are in them in turn.
+ * groups, the devices are in them in turn. `watch` is called whenever the fleet has got further.
  */
 export async function runFleet(
   { server, task, devices, rate, operatorKey, helperKey }: FleetOptions,
-  progress: (share: number) => void = () => {},
+  watch: (progress: FleetProgress) => void = () => {},
 ): Promise<FleetResult> {
   const manifest = await fetchManifest(server, task);
   const { ticks, tickSeconds, servers, groups } = manifest;
@@ -83,13 +84,15 @@ export async function runFleet(
   await sleep(secondsToWait(manifest, devices) * 1000);
   const { number: window, from } = windowFor(manifest);
   const start = Math.max(1000 * from, Date.now());
-  const [first, helper] = servers;
+  const [leader, helper] = servers;
   const keys = {
-    operatorKey: operatorKey ?? first?.key ?? "",
+    operatorKey: operatorKey ?? leader?.key ?? "",
     ...(helper && { helperKey: helperKey ?? helper.key }),
   };
   const options = { server, task, ...keys, window };
   const groupOf = (i: number): { group?: string } => (groups ? { group: groups[i % groups.length] as string } : {});
+  const first = Math.floor((start - 1000 * from) / (1000 * tickSeconds));
+  const progress = countProgress({ window, devices, first }, events, watch);
   const fleet = await inParallel(devices, (i) => enrolled({ ...options, ...groupOf(i) }, start));
   const end = 1000 * (from + ticks * tickSeconds);
   const together = ticksTogether(manifest);
@@ -100,20 +103,21 @@ export async function runFleet(
       for (const event of events) {
         if (!happens(rate)) continue;
         device.lethe.record(event);
+        progress.happened(event);
         stream.push({ event, tick: Math.floor((device.now - 1000 * from) / (1000 * tickSeconds)) });
       }
       device.now += 1000 * tickSeconds - (device.now % (1000 * tickSeconds));
       // Lets the device see the time, and write.
       if (device.now < end && tick % together === 0) await device.lethe.sendPending();
+      progress.ticked();
     }
     return stream;
   });
   // Reports are accepted from the window's beginning on.
   await sleep(Math.max(0, 1000 * from - Date.now()));
-  let sent = 0;
   await inParallel(devices, async (i) => {
     await report(fleet[i] as FleetDevice);
-    progress(++sent / devices);
+    progress.reported();
   });
   const truthIn = (group: string) => {
     const own = streams.filter((_, i) => groupOf(i).group === group);

@@ -1,14 +1,7 @@
+import type { Truth } from "@lethe/analyst";
 import type { Task } from "@lethe/core/message";
 import type { EventStream } from "@lethe/core/statistic";
 import { figureLabels, shapeOf, trueFigures } from "../simulate/true-figures.ts";
-
-/** One true figure, to compare a release with. */
-export interface Truth {
-  readonly name: string;
-  /** Of a metric with categories. */
-  readonly bucket?: string;
-  readonly truth: number;
-}
 
 /** The true figures of all metrics, from what happened on each device. */
 export function truthOf(task: Pick<Task, "metrics" | "ticks">, streams: readonly EventStream[]): Truth[] {

@@ -31,7 +31,7 @@ export function runBattery(
   const learnt = part(games, 0, training);
   const heldOut = part(games, training, games.labels.length);
   return distinguishers.map((distinguisher) => {
-    const guess = distinguisher === "classifier" ? learnToClassify(learnt) : learnThreshold(learnt, distinguisher);
+    const guess = learn(distinguisher, learnt);
     let right = 0;
     for (let i = 0; i < heldOut.labels.length; i++) {
       if (guess(heldOut.features, i * FEATURES) === heldOut.labels[i]) right++;
@@ -40,7 +40,13 @@ export function runBattery(
   });
 }
 
-type Guess = (features: Float32Array, from: number) => number;
+/** The label that the row of features beginning at `from` has, as far as one can tell. */
+export type Guess = (features: Float32Array, from: number) => number;
+
+/** Has a distinguisher learn from a sample; from an empty one it learns to say the same always. */
+export function learn(distinguisher: Distinguisher, sample: Sample): Guess {
+  return distinguisher === "classifier" ? learnToClassify(sample) : learnThreshold(sample, distinguisher);
+}
 
 function part({ features, labels }: Sample, from: number, to: number): Sample {
   return { features: features.subarray(from * FEATURES, to * FEATURES), labels: labels.subarray(from, to) };

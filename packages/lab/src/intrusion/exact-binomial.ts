@@ -1,7 +1,7 @@
 import { lowerPart } from "@lethe/core/privacy";
 
-/** Pr[at least `least` of `n` coins show heads]. */
-function atLeast(n: number, heads: number, least: number): number {
+/** Pr[at least `least` of `n` coins show heads], where `heads` is the probability for one coin. */
+export function atLeast(n: number, heads: number, least: number): number {
   // As the other side's lower part, which is summed where it is small.
   return lowerPart(n, { heads: 1 - heads, tails: heads }, n - least).probability;
 }

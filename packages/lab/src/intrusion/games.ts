@@ -3,7 +3,8 @@
  * `sdk.ts` and `controls.ts` are the devices; `view.ts` turns what an intruder sees into numbers; `battery.ts` guesses
  * from them and is scored on games that it has not learnt from; `match.ts` spreads games over threads; `verdict.ts`
  * decides how many games there are and what they show. Imports core, the SDK, `simulate`, `randomness`, `parallel` and
- * `arithmetic`. The experiment `intrusion` runs it.
+ * `arithmetic`. The experiment `intrusion` runs it; `duel/` plays it with a
+ * person.
  */
 import { type Randomness, uniformBelow } from "@lethe/core/randomness";
 import type { Sample } from "./logistic-regression.ts";
@@ -17,7 +18,8 @@ export interface Device {
   live(segment: number, happens: boolean): Seen | Promise<Seen>;
   close?(): Promise<void>;
 }
-type Seen = Pick<View, "dump" | "stored" | "noise">;
+/** What an intruder sees of a segment, beside what was stored before it. */
+export type Seen = Pick<View, "dump" | "stored" | "noise">;
 
 /**
  * Plays games and returns what the intruder sees in each. In every segment but the first a coin decides between two

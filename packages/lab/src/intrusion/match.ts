@@ -29,7 +29,7 @@ export interface Match {
 export async function performMatch({ opponent, games, key }: Match): Promise<Sample> {
   const random = randomnessFromKey(key);
   if ("fault" in opponent) return play(brokenMaker(opponent.fault, opponent.byKeyHolder, random), games, random);
-  if ("through" in opponent) return play(sdkMaker(random), games, random);
+  if ("through" in opponent) return play(await sdkMaker(random), games, random);
   return play(await deviceMaker(opponent, random), games, random);
 }
 

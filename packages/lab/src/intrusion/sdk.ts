@@ -1,6 +1,6 @@
 import type { Task } from "@lethe/core/message";
 import type { Randomness } from "@lethe/core/randomness";
-import { type Lethe, memoryStore, openLethe } from "@lethe/device";
+import { type Lethe, memoryStore, openLethe, type Store } from "@lethe/device";
 import type { Device } from "./games.ts";
 import { createIssuer, type Issuer } from "./issuer.ts";
 import type { Subject } from "./subjects.ts";
@@ -37,22 +37,39 @@ type Visit = "none" | "page closes" | "page opens";
 const VISITS: readonly Visit[] = ["none", "page closes", "page opens"];
 
 /**
- * Programs with the SDK, as they run on devices. What is stored, and when, is what the SDK saves in its store. The SDK
- * draws its own randomness, so a seed does not reproduce these games.
+ * Programs with the SDK, as they run on devices; they store in memory, unless each gets another medium. The views
+ * have what the SDK saves in its store, and when. The SDK draws its own randomness, so a seed does not reproduce these
+ * games.
  */
-export function sdkMaker(random: Randomness): () => Promise<Device> {
-  const issuer = createIssuer(TASK, random);
-  return () => openSdk(issuer);
+export async function sdkMaker(random: Randomness): Promise<(medium?: Medium) => Promise<Device>> {
+  const issuer = await createIssuer(TASK, random);
+  return (medium = inMemory()) => openSdk(issuer, medium);
 }
 
-async function openSdk(issuer: Issuer): Promise<Device> {
+/** Where a device stores: the store of each of its pages, one after another, all of the same record. */
+export type Medium = () => Store;
+
+function inMemory(): Medium {
+  const store = memoryStore();
+  return () => store;
+}
+
+async function openSdk(issuer: Issuer, medium: Medium): Promise<Device> {
   const { server, task, operatorKey, fetch } = issuer;
   let now = START_MS;
   let saves: { readonly bytes: Uint8Array; readonly size: number; readonly at: number }[] = [];
   let failure: unknown;
-  const store = memoryStore();
-  const openPage = (): Promise<Lethe> =>
-    openLethe({
+  let fail = (_: unknown): void => {};
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  failed.catch((problem) => {
+    failure = problem;
+  });
+
+  async function openPage(): Promise<Lethe> {
+    const store = medium();
+    const opened = await openLethe({
       server,
       task,
       operatorKey,
@@ -65,18 +82,20 @@ async function openSdk(issuer: Issuer): Promise<Device> {
           return store.save(record, how);
         },
       },
-      onProblem: (problem) => {
-        failure = problem;
-      },
+      onProblem: fail,
     });
-  let lethe = await openPage();
-  await lethe.sendPending();
+    // With a slow store it opens before it counts.
+    await Promise.race([opened.ready, failed]);
+    await opened.sendPending();
+    return opened;
+  }
 
   async function reopen(): Promise<void> {
     await lethe.close();
     lethe = await openPage();
-    await lethe.sendPending();
   }
+
+  let lethe = await openPage();
 
   /** Whatever is due while the page stays open. */
   async function stayOpen(): Promise<void> {

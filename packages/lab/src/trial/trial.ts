@@ -1,48 +1,41 @@
 /**
- * `lethe try`: a service for one person, and a page with one button, to see one's own event in a release. `trial.ts`
- * runs both, `page.ts` has the files of the page. Imports core, the service and the analyst's client.
+ * `lethe try`: a service for one person, whose console makes the visitor's browser a device, to see one's own event in a
+ * release. Imports core, the service and the analyst's client.
  */
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTask, fetchReleases } from "@lethe/analyst";
 import type { Release, Task } from "@lethe/core/message";
-import { openService, type Service } from "@lethe/server";
+import { openService, type Service, type ServiceOptions } from "@lethe/server";
 import { pino } from "pino";
-import { trialFiles } from "./page.ts";
 
-/** A running service and its page. */
+/** A running service, and the page of it that has the button. */
 export interface Trial {
   /** The address of the page. */
   readonly page: string;
   /** The address of the service. */
   readonly server: string;
   readonly operatorKey: string;
+  readonly adminToken: string;
   readonly task: string;
+  /** The event that the button records. */
+  readonly event: string;
   /** What the one device pays per window. */
   readonly localEpsilon: number;
   readonly windowSeconds: number;
-  /** Stops the service and the page, and removes everything that they stored. */
+  /** Stops the service, and removes everything that it stored. */
   close(): Promise<void>;
 }
 
-/** How a trial runs. */
-export interface TrialOptions {
-  /** The port of the page; 0 takes any free port. */
-  readonly port: number;
-  /** The SDK for pages, which the page loads from the service. */
-  readonly sdk: Uint8Array;
-  /** Called before the service starts, when the port is known to be free. */
-  readonly onPreparing?: () => void;
+/** How a trial runs: the port of its service, where 0 takes any free port, and the files that the service delivers. */
+export interface TrialOptions extends Required<Pick<ServiceOptions, "port" | "console" | "sdk">> {
   /** Called once for each released window. */
   readonly onRelease: (release: Release) => void;
 }
 
-const HOST = "127.0.0.1";
 const LOCAL_EPSILON = 10;
-const METRIC = "button.clicked";
+const EVENT = "button.clicked";
 const TASK: Task = {
   version: 1,
   task: "try",
@@ -52,78 +45,49 @@ const TASK: Task = {
   mode: "one-server",
   scheme: "lattice",
   minimumDevices: 1,
-  metrics: [{ name: METRIC, statistic: "occurrence", localEpsilon: LOCAL_EPSILON }],
+  metrics: [{ name: EVENT, statistic: "occurrence", localEpsilon: LOCAL_EPSILON }],
 };
-const WINDOW_SECONDS = TASK.ticks * TASK.tickSeconds;
 const POLL_MS = 300;
 const MOST_RELEASES = 10;
 
-/** Takes the port first, then starts the service. Rejects with the system's error if the port is not available. */
-export async function openTrial({ port, sdk, onPreparing, onRelease }: TrialOptions): Promise<Trial> {
-  const files = new Map<string, PageFile>();
-  const pages = createServer(({ url = "/" }, response) => {
-    const file = files.get(url);
-    response.writeHead(file ? 200 : 404, { "cache-control": "no-store", ...file?.headers }).end(file?.body());
-  });
-  await listen(pages, port);
+/** Starts the service. Rejects with the system's error if the port is not available. */
+export async function openTrial({ onRelease, ...options }: TrialOptions): Promise<Trial> {
   const folder = mkdtempSync(join(tmpdir(), "lethe-try-"));
-  const releases: Release[] = [];
+  const adminToken = crypto.randomUUID();
   let service: Service | undefined;
   let watching: NodeJS.Timeout | undefined;
   const close = async (): Promise<void> => {
     clearInterval(watching);
-    pages.close();
-    pages.closeAllConnections();
     await service?.close();
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    onPreparing?.();
-    const adminToken = crypto.randomUUID();
     service = await openService({
+      ...options,
       data: join(folder, "data"),
       keyFile: join(folder, "keys"),
       adminToken,
-      host: HOST,
-      port: 0,
+      host: "127.0.0.1",
       log: pino({ level: "silent" }),
       development: true,
       keysAhead: 10,
-      sdk,
     });
     const { url: server, operatorKey = "" } = service;
     await createTask(server, adminToken, TASK);
-    const options = { server, task: TASK.task, operatorKey, metric: METRIC, windowSeconds: WINDOW_SECONDS };
-    for (const [path, file] of trialFiles(options, () => releases)) files.set(path, file);
-    watching = watchReleases(server, (release) => {
-      releases.push(release);
-      onRelease(release);
-    });
-    const page = `http://${HOST}:${(pages.address() as AddressInfo).port}/`;
-    const shown = { operatorKey, task: TASK.task, localEpsilon: LOCAL_EPSILON, windowSeconds: WINDOW_SECONDS };
-    return { page, server, ...shown, close };
+    watching = watchReleases(server, onRelease);
+    return {
+      page: `${server}/#/device/${TASK.task}`,
+      ...{ server, operatorKey, adminToken, task: TASK.task, event: EVENT },
+      ...{ localEpsilon: LOCAL_EPSILON, windowSeconds: TASK.ticks * TASK.tickSeconds },
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** A file that the page's own server sends. */
-export interface PageFile {
-  readonly headers: Readonly<Record<string, string>>;
-  body(): string;
-}
-
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject).listen(port, HOST, resolve);
-  });
-}
-
-/**
- * Reports each release once, oldest first. The page asks its own server for them: the service answers no page of
- * another origin.
- */
+/** Reports each release once, oldest first. */
 function watchReleases(server: string, onRelease: (release: Release) => void): NodeJS.Timeout {
   let last = -1;
   let isAsking = false;

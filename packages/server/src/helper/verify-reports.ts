@@ -12,7 +12,7 @@ import {
 import { commitToVerifyKey, verifyKeyOf } from "../between/verify-key.ts";
 import type { Queryable } from "../storage/database.ts";
 import { addHelperReports, findHelperReports, type HelperReport } from "../storage/helper-reports.ts";
-import { lockTally, saveTally } from "../storage/tallies.ts";
+import { FIRST_SHARD, lockTally, saveTally } from "../storage/tallies.ts";
 import type { TwoServerTask } from "../storage/tasks.ts";
 import { lockWindow, type WindowRow } from "../storage/windows.ts";
 import { type PreparedReport, resumeAggregators } from "../tally/resume-aggregator.ts";
@@ -74,7 +74,7 @@ async function countJob(
   if (state !== "collecting") throw windowClosed(name, number);
   // Another job may have been quicker.
   const stored = await findHelperReports(transaction, row.id, devicesOf(entries));
-  const tally = await lockTally(transaction, row.id);
+  const tally = await lockTally(transaction, row.id, FIRST_SHARD);
   if (!tally) throw windowClosed(name, number);
   const before = openTally(windowSecret, tally.sealed, "share");
   const knownBy = new Map([...stored.values()].map((report) => [hexOf(report.device), report]));
@@ -108,7 +108,7 @@ async function countJob(
   }
   await addHelperReports(transaction, row.id, added);
   const sealed = sealTally(windowSecret, aggregators.unfinished());
-  await saveTally(transaction, row.id, { counted: tally.counted + added.length, sealed });
+  await saveTally(transaction, row.id, FIRST_SHARD, { counted: tally.counted + added.length, sealed });
   return { verifiers, counted: added.length };
 }
 

@@ -1,6 +1,7 @@
 import type { ServiceClock } from "../clock/clock.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { Database } from "../storage/database.ts";
+import type { Databases } from "../storage/databases.ts";
 import type { TaskRegistry } from "../storage/tasks.ts";
 import { type Admin, adminRoutes } from "./admin-routes.ts";
 import { deviceRoutes, manifestRoute } from "./device-routes.ts";
@@ -11,7 +12,9 @@ import { createWindowLookup } from "./window-lookup.ts";
 
 /** What most endpoints need. */
 export interface ApiParts {
+  /** The first database. */
   readonly database: Database;
+  readonly databases: Databases;
   readonly tasks: TaskRegistry;
   readonly metrics: Metrics;
   readonly clock: ServiceClock;
@@ -27,7 +30,7 @@ export function createApi({
   privateResults,
   ...parts
 }: ApiParts & { intake?: Intake; admin?: Admin; privateResults: boolean }): Route<unknown>[] {
-  const lookup = createWindowLookup(parts.database, parts.tasks, parts.clock);
+  const lookup = createWindowLookup(parts.databases, parts.tasks, parts.clock);
   return [
     manifestRoute(parts, lookup),
     ...(intake ? deviceRoutes(parts, intake, lookup) : []),

@@ -91,10 +91,9 @@ function enrolmentRoute(
       metrics.enrolled();
       const { device, uploadToken } = enrolled;
       const keys = protocolOf(version).keysOf(enrolled);
-      return {
-        status: 201,
-        body: encodeEnrolment({ device, uploadToken, manifestHash: version.hash, keys }, base64urlOf),
-      };
+      const text = encodeEnrolment({ device, uploadToken, manifestHash: version.hash, keys }, base64urlOf);
+      // As bytes, which Node sends as they are: it would copy a text of this length three times.
+      return { status: 201, type: "application/json", body: Buffer.from(text) };
     },
   });
 }
@@ -133,7 +132,7 @@ function reportRoute(
       database.guard?.requireRoom();
     },
     handle: async ({ parameters, body, bearer }) => {
-      const device = decodeBase64urlOf("device", DEVICE_BYTES, parameters.device);
+      const device = deviceOf(parameters.device);
       if (bearer === undefined) throw new LetheError("unauthorized", "a report takes the device's upload token");
       const window = await windowOf(parameters.task, parameters.window);
       if (!window) throw new LetheError("unknown-device", "no device is enrolled in this window");
@@ -144,7 +143,13 @@ function reportRoute(
   });
 }
 
-/** Twenty times as fast as core's, which has no `Buffer`. */
+/** These two are several times as fast as core's, which has no `Buffer`. */
+function deviceOf(text: string): Uint8Array {
+  const device = Buffer.from(text, "base64url");
+  // Core refuses what does not come back, such as stray bits at the end.
+  return device.toString("base64url") === text ? device : decodeBase64urlOf("device", DEVICE_BYTES, text);
+}
+
 const base64urlOf = ({ buffer, byteOffset, length }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, length).toString("base64url");
 

@@ -12,6 +12,7 @@ import { remember } from "../async/remember.ts";
 import { within } from "../async/within.ts";
 import type { HelperHealth } from "../leader/health.ts";
 import { type Backlog, measureBacklog } from "../storage/backlog.ts";
+import { withAnsweringParts } from "../storage/databases.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
 import { isUnreleased, type WatchedWindow, watchNewest, watchUnfinished } from "../storage/windows.ts";
 import type { ApiParts } from "./api.ts";
@@ -52,11 +53,11 @@ export function liveRoute(parts: LiveParts): Route<unknown> {
 }
 
 async function describe(parts: LiveParts): Promise<Operations> {
-  const { database, tasks, clock, role, version, whyNotReady, helperHealth } = parts;
+  const { database, databases, tasks, clock, role, version, whyNotReady, helperHealth } = parts;
   const now = clock.guess();
   const [reason, backlog, helper, described] = await Promise.all([
     whyNotReady(),
-    within(DATABASE_MS, measureBacklog(database, tasks, now)).catch(() => undefined),
+    within(DATABASE_MS, measureBacklog(databases, tasks, now)).catch(() => undefined),
     helperHealth?.(),
     describeTasks(parts, now),
   ]);
@@ -78,15 +79,18 @@ function readable({ reports, keys, windows }: Backlog, role: ServiceRole): Opera
   return { reports, ...(Number.isFinite(keys) && role !== "helper" && { keys }), windows };
 }
 
-async function describeTasks({ database, tasks }: LiveParts, now: number): Promise<TaskOperations[]> {
-  const unfinished = (await watchUnfinished(database)).filter(isUnreleased);
+async function describeTasks({ database, databases, tasks }: LiveParts, now: number): Promise<TaskOperations[]> {
+  // A database that does not answer must not hide what the others show.
+  const added = (rows: readonly WatchedWindow[]): Promise<WatchedWindow[]> =>
+    Promise.all(rows.map((row) => withAnsweringParts(databases, row)));
+  const unfinished = await added((await watchUnfinished(database)).filter(isUnreleased));
   return Promise.all(
     tasks.names().map(async (name) => {
       const [first] = tasks.versions(name) as [TaskVersion];
       const running = Math.max(windowAt(first.manifest, now), first.manifest.fromWindow);
       const inForce = tasks.inWindow(name, running) ?? first;
       const rows = rowsOf(
-        await watchNewest(database, name, NEWEST),
+        await added(await watchNewest(database, name, NEWEST)),
         unfinished.filter((row) => row.name === name),
       );
       const numbers = new Set([...rows.keys(), running, running + 1]);

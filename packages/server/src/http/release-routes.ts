@@ -1,6 +1,7 @@
 import { LetheError } from "@lethe/core/error";
 import type { ProblemCode } from "@lethe/core/message";
 import { z } from "zod";
+import { fetchHelperRelease } from "../leader/helper-release.ts";
 import type { Database } from "../storage/database.ts";
 import { findRelease, findReleases } from "../storage/releases.ts";
 import { findWindow } from "../storage/windows.ts";
@@ -79,4 +80,21 @@ export function releaseRoutes(
       handle: async ({ parameters }) => json(200, await status(parameters)),
     }),
   ];
+}
+
+/**
+ * The endpoint of a leader that passes on what its helper has published, which the helper has signed: the console may
+ * ask no other origin than its own.
+ */
+export function helperReleaseRoute(url: string, { refusals, ...access }: ResultsAccess): Route<unknown> {
+  return route({
+    method: "GET",
+    path: "/helper/v1/tasks/{task}/releases/{window}",
+    summary: "What the helper of this leader has published about a window, as the helper sent it",
+    ...access,
+    parameters: schemas.ofWindow,
+    answers: { 200: { description: "the helper's share, or why there is none", schema: schemas.published } },
+    refusals: [...refusals, "bad-encoding", "unknown-task", "window-closed", "window-not-open"],
+    handle: async ({ parameters }) => ({ status: 200, body: await fetchHelperRelease(url, parameters) }),
+  });
 }

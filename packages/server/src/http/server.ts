@@ -15,6 +15,7 @@ import type { Metrics } from "./metrics.ts";
 import { limitPipelining } from "./pipelining.ts";
 import { refusalOf, sendOther, sendProblem } from "./problems.ts";
 import { type AdminCheck, bearerOf, checkBody, readParameters } from "./request-checks.ts";
+import { createRoom, type Room } from "./room.ts";
 import type { Route } from "./route.ts";
 
 /** What the HTTP server serves, and whom it reports to. */
@@ -54,6 +55,8 @@ const UNREADABLE = ((): string => {
 interface Checked {
   readonly route: Route<unknown>;
   parameters?: unknown;
+  /** What the endpoint does for the request, once it has begun. */
+  work?: Promise<unknown>;
 }
 
 declare module "fastify" {
@@ -104,7 +107,8 @@ export function createHttp(options: HttpOptions): FastifyInstance {
       done(new LetheError("wrong-size", "this request has no body"));
     } else done();
   });
-  for (const route of options.routes) addRoute(app, options, route);
+  const room = createRoom(options.log);
+  for (const route of options.routes) addRoute(app, options, room, route);
   for (const path of new Set(options.routes.filter(({ anyOrigin }) => anyOrigin).map(pathOf))) {
     app.options(path, (_request, reply) => preflight(reply));
   }
@@ -119,6 +123,8 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   );
   app.setErrorHandler((error: unknown, request, reply) => {
     const refusal = refusalOf(error);
+    // The rest of the body is read and dropped, but only up to a limit.
+    if (!isShorter(request, MOST_DRAINED)) reply.header("connection", "close");
     if (error instanceof Unavailable) {
       reply.header("retry-after", UNAVAILABLE_RETRY_SECONDS);
       return sendOther(reply, { title: "Unavailable", status: 503, detail: error.advice });
@@ -132,8 +138,6 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     const { route, parameters } = request.checked ?? {};
     // Devices ask to be enrolled in a window, or report to it.
     if (route?.anyOrigin && isOfWindow(parameters)) options.onRefused(parameters.task, parameters.window, refusal.code);
-    // The rest of the body is read and dropped, but only up to a limit.
-    if (!isShorter(request, MOST_DRAINED)) reply.header("connection", "close");
     return sendProblem(reply, refusal.code, refusal.detail, refusal.retryAfter);
   });
   return app;
@@ -156,9 +160,18 @@ function readBytes(
   payload.on("error", () => done(new LetheError("bad-encoding", "the request cannot be read")));
 }
 
+/** The length of a body, by its headers. */
+const lengthOf = ({ headers }: FastifyRequest): number => Number(headers["content-length"] ?? 0);
+
+/** The bytes that the body of a request may have, after its headers were checked. */
+function mostBytesOf({ body }: Route<unknown>, request: FastifyRequest): number {
+  const isUnknown = request.headers["transfer-encoding"] !== undefined;
+  return isUnknown && body && "most" in body ? body.most : lengthOf(request);
+}
+
 /** Whether a body is at most this long, by its headers; one of unknown length is not. */
-function isShorter({ headers }: FastifyRequest, bytes: number): boolean {
-  return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) <= bytes;
+function isShorter(request: FastifyRequest, bytes: number): boolean {
+  return request.headers["transfer-encoding"] === undefined && lengthOf(request) <= bytes;
 }
 
 function isOfTask(parameters: unknown): parameters is { readonly task: string } {
@@ -171,7 +184,7 @@ function isOfWindow(parameters: unknown): parameters is { readonly task: string;
 
 const pathOf = (route: Route<unknown>): string => route.path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-function addRoute(app: FastifyInstance, { lookForTask, admin }: HttpOptions, route: Route<unknown>): void {
+function addRoute(app: FastifyInstance, { lookForTask, admin }: HttpOptions, room: Room, route: Route<unknown>): void {
   const check = (request: FastifyRequest, parameters: unknown): void => {
     checkBody(route, request, parameters);
     route.before?.(parameters);
@@ -191,9 +204,18 @@ function addRoute(app: FastifyInstance, { lookForTask, admin }: HttpOptions, rou
         const parameters = readParameters(route, request);
         state.parameters = parameters;
         const looking = isOfTask(parameters) ? lookForTask(parameters.task) : undefined;
-        if (looking) looking.then(() => check(request, parameters)).then(() => done(), done);
-        else {
+        const enter = (task: string, bytes: number): void => {
+          const leave = room.enter(task, bytes);
+          // A client that goes away leaves its work behind.
+          reply.raw.once("close", () => void Promise.resolve(state.work).then(leave, leave));
+        };
+        if (looking) {
+          // Tasks that nobody knows share one place, so that inventing names is of no use.
+          enter("", 0);
+          looking.then(() => check(request, parameters)).then(() => done(), done);
+        } else {
           check(request, parameters);
+          enter(isOfTask(parameters) ? parameters.task : "", mostBytesOf(route, request));
           done();
         }
       } catch (error) {
@@ -201,7 +223,7 @@ function addRoute(app: FastifyInstance, { lookForTask, admin }: HttpOptions, rou
       }
     },
     handler: async (request, reply) => {
-      const answer = await route.handle({
+      const work = route.handle({
         parameters: request.checked?.parameters,
         body: request.body instanceof Uint8Array ? request.body : new Uint8Array(),
         bearer: bearerOf(request),
@@ -209,10 +231,14 @@ function addRoute(app: FastifyInstance, { lookForTask, admin }: HttpOptions, rou
         address: request.ip,
         header: (name) => request.headers[name]?.toString(),
       });
+      if (request.checked) request.checked.work = work;
+      const answer = await work;
       reply.code(answer.status).headers(answer.headers ?? {});
-      if (answer.body === undefined) return reply.send();
-      const type = answer.type ?? (typeof answer.body === "string" ? "application/json" : "application/octet-stream");
-      return reply.type(type).send(answer.body);
+      if (answer.body !== undefined) {
+        reply.type(answer.type ?? (typeof answer.body === "string" ? "application/json" : "application/octet-stream"));
+      }
+      // Not returned: a reply is a promise, too, and would be waited for.
+      reply.send(answer.body);
     },
   });
 }

@@ -1,7 +1,7 @@
 import { LetheError } from "@lethe/core/error";
 import { phaseOf, type Task, timesOf, type WindowState, type WindowStatus, windowAt } from "@lethe/core/message";
 import type { ServiceClock } from "../clock/clock.ts";
-import type { Database } from "../storage/database.ts";
+import { type Databases, withAllParts } from "../storage/databases.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import { findWindow, refusalsOf, type WatchedWindow, type WindowRow } from "../storage/windows.ts";
 
@@ -26,8 +26,8 @@ export interface WindowLookup {
   status(at: At): Promise<WindowStatus>;
 }
 
-/** The lookup over the tasks and windows of this database. */
-export function createWindowLookup(database: Database, tasks: TaskRegistry, clock: ServiceClock): WindowLookup {
+/** The lookup over the tasks and windows of these databases. */
+export function createWindowLookup(databases: Databases, tasks: TaskRegistry, clock: ServiceClock): WindowLookup {
   function firstVersion(task: string): TaskVersion {
     const [first] = tasks.versions(task);
     if (!first) throw new LetheError("unknown-task", `there is no task ${task}`);
@@ -79,8 +79,9 @@ export function createWindowLookup(database: Database, tasks: TaskRegistry, cloc
     },
     status: async (at) => {
       const version = versionIn(at);
-      const row = await findWindow(database, at.task, at.window);
-      const watched = row && { ...row, refused: await refusalsOf(database, row.id) };
+      const { first } = databases;
+      const row = await findWindow(first, at.task, at.window);
+      const watched = row && { ...(await withAllParts(databases, row)), refused: await refusalsOf(first, row.id) };
       return statusOf(version, at.window, watched, clock.guess());
     },
   };

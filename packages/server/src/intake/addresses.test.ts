@@ -40,19 +40,20 @@ async function enrolFrom(
   inner: Database,
   addresses: readonly string[],
 ): Promise<{ told: unknown[]; outcomes: string[] }> {
-  await inner.query("TRUNCATE tasks, windows, devices, spare_keys RESTART IDENTITY");
+  await inner.query("TRUNCATE tasks, windows, window_shards, devices, spare_keys RESTART IDENTITY");
   const id = await addWindow(inner, await aTask(inner));
   const spares = addresses.map((_, i) => ({
     device: new Uint8Array(DEVICE_BYTES).fill(i),
     publicKeys: new Uint8Array(32).fill(i),
     signature: new Uint8Array(SIGNATURE_BYTES).fill(i),
   }));
-  await addSpareKeys(inner, id, bundleOf(spares));
+  await addSpareKeys(inner, id, 0, bundleOf(spares));
   const told: unknown[][] = [];
   const database = recorded(inner, told);
   const admit = createAdmission({ ...DEFAULT_RULES, rate: { perSecond: 0.01, burst: 5 } }, () => 0);
   const enrolDevice = createEnrolment(database, {
     mostPerWindow: 1e6,
+    databasesOf: () => 1,
     networks: createNetworkLimit(2),
     keys: createKeyStock(database, () => undefined),
   });

@@ -1,5 +1,15 @@
-import { expect, it } from "vitest";
-import { createGroupCommit } from "./group-commit.ts";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { Unavailable } from "../storage/database.ts";
+import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
+
+/** A group commit for one task, unless another is named. */
+function oneTask(...given: Parameters<typeof createGroupCommit<number, number>>): {
+  add: (item: number, task?: string) => Promise<number>;
+  isBusy: GroupCommit<number, number>["isBusy"];
+} {
+  const { submit, isBusy } = createGroupCommit<number, number>(...given);
+  return { add: (item, task = "one") => submit(item, task), isBusy };
+}
 
 /** Remembers the groups; the commit that has been under way longest ends when `finish` is called. */
 function slowCommits(): {
@@ -24,7 +34,7 @@ function slowCommits(): {
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 it("what comes while a commit is under way is committed together, and each gets its own result", async () => {
   const { groups, finish, commit } = slowCommits();
-  const { submit: add } = createGroupCommit<number, number>(commit);
+  const { add } = oneTask(commit);
   const first = [add(1), add(2)];
   await turn();
   const later = [add(3), add(4), add(5)];
@@ -43,7 +53,7 @@ it("what comes while a commit is under way is committed together, and each gets 
 
 it("a second group is handed over while the first is stored, if it is large enough, and no third", async () => {
   const { groups, finish, commit } = slowCommits();
-  const { submit } = createGroupCommit<number, number>(commit);
+  const { add: submit } = oneTask(commit);
   const add = (items: number): Promise<number[]> => Promise.all(Array.from({ length: items }, (_, i) => submit(i)));
   const sizes = (): number[] => groups.map(({ length }) => length);
   const all = [add(1)];
@@ -67,11 +77,11 @@ it("a second group is handed over while the first is stored, if it is large enou
 
 it("is busy while many wait, and no longer a while after they are done", async () => {
   const { finish, commit } = slowCommits();
-  const { submit, isBusy } = createGroupCommit<number, number>(commit);
-  const first = submit(0);
+  const { add, isBusy } = oneTask(commit);
+  const first = add(0);
   await turn();
   expect(isBusy()).toBe(false);
-  const many = Array.from({ length: 100 }, (_, i) => submit(i));
+  const many = Array.from({ length: 100 }, (_, i) => add(i));
   expect(isBusy()).toBe(true);
   finish();
   await first;
@@ -84,14 +94,14 @@ it("is busy while many wait, and no longer a while after they are done", async (
 });
 
 it("a single one waits for nobody", async () => {
-  const { submit: add } = createGroupCommit<number, number>(async (items) => items.map((item) => -item));
+  const { add } = oneTask(async (items) => items.map((item) => -item));
   expect(await add(7)).toBe(-7);
   expect(await add(8)).toBe(-8);
 });
 
 it("a commit that fails fails its group only", async () => {
   const { groups, finish, commit } = slowCommits();
-  const { submit: add } = createGroupCommit<number, number>(commit);
+  const { add } = oneTask(commit);
   const failing = [add(1), add(2)].map((result) => result.catch((error: Error) => error.message));
   await turn();
   const fine = add(3);
@@ -105,7 +115,7 @@ it("a commit that fails fails its group only", async () => {
 
 it("no transaction grows without bound, and none is lost", async () => {
   const groups: number[] = [];
-  const { submit: add } = createGroupCommit<number, number>(async (items) => {
+  const { add } = oneTask(async (items) => {
     groups.push(items.length);
     return items.map((item) => item + 1);
   });
@@ -115,23 +125,68 @@ it("no transaction grows without bound, and none is lost", async () => {
   expect(groups.reduce((sum, size) => sum + size, 0)).toBe(2345);
 });
 
-it("more than can wait are refused as rate-limited, and those that wait are still committed", async () => {
-  const { finish, commit } = slowCommits();
-  const { submit: add } = createGroupCommit<number, number>(commit);
-  const results = Array.from({ length: 20_600 }, (_, i) => add(i).catch((error: { code: string }) => error.code));
-  const drain = setInterval(finish, 1);
-  const settled = await Promise.all(results);
-  clearInterval(drain);
-  const refused = settled.filter((result) => result === "rate-limited");
-  expect(refused.length).toBeGreaterThan(0);
-  expect(refused.length).toBeLessThanOrEqual(600);
-  for (const [i, result] of settled.entries()) if (result !== "rate-limited") expect(result).toBe(10 * i);
+it("a task with little waits for one group of a task with much, and two with much take turns", async () => {
+  const { groups, finish, commit } = slowCommits();
+  const { add } = oneTask(commit);
+  const all = Array.from({ length: 1000 }, () => add(1, "flood"));
+  await turn();
+  all.push(add(2, "small"), ...Array.from({ length: 1000 }, () => add(3, "other flood")), add(2, "small"));
+  while (groups.flat().length < all.length) {
+    finish();
+    await turn();
+  }
+  finish();
+  finish();
+  await Promise.all(all);
+  /** How many items of each task a group has, in the order of their first turns. */
+  const tasks = groups.map((group) =>
+    [...new Set(group)].map((task) => [task, group.filter((i) => i === task).length]),
+  );
+  // Two groups were on their way when the others came.
+  expect(tasks.slice(0, 2)).toEqual([[[1, 256]], [[1, 256]]]);
+  expect(tasks.slice(2, 4)).toEqual([
+    [[1, 256]],
+    [
+      [2, 2],
+      [3, 254],
+    ],
+  ]);
+  expect(tasks.slice(4, 6)).toEqual([
+    [
+      [1, 232],
+      [3, 24],
+    ],
+    [[3, 256]],
+  ]);
+});
+
+it("what waits for ten seconds is refused as unavailable and never committed, and the next one is", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { groups, finish, commit } = slowCommits();
+  const { add } = oneTask(commit);
+  const first = add(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  const late = [add(2), add(3, "another")].map((result) => result.catch((error: unknown) => error));
+  vi.advanceTimersByTime(9000);
+  const inTime = add(4);
+  vi.advanceTimersByTime(2000);
+  for (const refusal of await Promise.all(late)) expect(refusal).toBeInstanceOf(Unavailable);
+  finish();
+  expect(await first).toBe(10);
+  await new Promise((resolve) => setImmediate(resolve));
+  finish();
+  expect(await inTime).toBe(40);
+  expect(groups).toEqual([[1], [4]]);
+  expect(vi.getTimerCount()).toBeLessThanOrEqual(1);
+  vi.advanceTimersByTime(10_000);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 it("a group holds at most eight million bytes, but a single one of any size", async () => {
   const { groups, finish, commit } = slowCommits();
-  const { submit } = createGroupCommit<number, number>(commit, (item) => 1e6 * item);
-  const all = [1, 3, 4, 2, 20, 5].map((item) => submit(item));
+  const { add } = oneTask(commit, (item) => 1e6 * item);
+  const all = [1, 3, 4, 2, 20, 5].map((item) => add(item));
   for (let i = 0; i < 4; i++) {
     await turn();
     finish();

@@ -1,21 +1,21 @@
 /**
  * All that devices ask of a service: to be enrolled and to report. An intake holds no secret: keys come from the pool
  * that a process with keys fills, and reports are stored unopened. This folder may import `protocol`, `storage`, `log`
- * and `async`. Start reading here, then `enrol.ts` and `upload.ts`.
+ * and `async`. Start reading here, then `desks.ts`, `enrol.ts` and `upload.ts`.
  */
 
 import { type ProblemCode, phaseOf } from "@lethe/core/message";
 import type { Logger } from "pino";
 import { createNews } from "../log/news.ts";
-import type { Database } from "../storage/database.ts";
+import type { Databases } from "../storage/databases.ts";
 import type { TaskRegistry } from "../storage/tasks.ts";
 import type { WindowIdentity } from "../storage/windows.ts";
 import { createAdmission, DEFAULT_RULES, type EnrolmentRequest, type EnrolmentRules } from "./admission.ts";
-import { createEnrolment, type Enrolled } from "./enrol.ts";
-import { createKeyStock } from "./key-stock.ts";
+import { createDesks } from "./desks.ts";
+import type { Enrolled } from "./enrol.ts";
 import { createNetworkLimit } from "./network-limit.ts";
 import { createRefusalCounter } from "./refusals.ts";
-import { createUpload, type Receipt, type Upload } from "./upload.ts";
+import type { Receipt, Upload } from "./upload.ts";
 
 /** All that devices ask of a service. It holds no secret: keys come from the pool that a tally fills. */
 export interface Intake {
@@ -39,14 +39,14 @@ const LOOK_EVERY_MS = 1000;
 
 /** Starts an intake: it looks for new tasks and stores refusals every second. */
 export function startIntake({
-  database,
+  databases,
   tasks,
   log,
   now,
   wake,
   enrolment,
 }: {
-  readonly database: Database;
+  readonly databases: Databases;
   readonly tasks: TaskRegistry;
   readonly log: Logger;
   /** Unix seconds. */
@@ -56,12 +56,12 @@ export function startIntake({
   readonly enrolment?: Partial<EnrolmentRules>;
 }): Intake {
   const rules = { ...DEFAULT_RULES, ...enrolment };
-  const refusals = createRefusalCounter(database, (name, number) => {
+  const refusals = createRefusalCounter(databases.first, (name, number) => {
     const task = tasks.inWindow(name, number);
     return task !== undefined && !["later", "over"].includes(phaseOf(task.manifest, number, now()));
   });
   const networks = createNetworkLimit(rules.mostPerAddress);
-  const keys = createKeyStock(database, wake);
+  const desks = createDesks(databases, { networks, mostPerWindow: rules.mostPerWindow, onClaimed: wake });
   let lastError: Error | undefined;
   const news = createNews();
 
@@ -90,7 +90,7 @@ export function startIntake({
   let looking: Promise<void> | undefined;
   const timer = setInterval(() => {
     networks.keepOnly(isEnrolmentOpen);
-    keys.keepOnly(isEnrolmentOpen);
+    desks.keepOnly(isEnrolmentOpen);
     // With a database that does not answer a look takes long.
     looking ??= look().finally(() => {
       looking = undefined;
@@ -99,8 +99,9 @@ export function startIntake({
 
   return {
     admit: createAdmission(rules, now),
-    enrol: createEnrolment(database, { ...rules, networks, keys }),
-    ...createUpload(database),
+    enrol: desks.enrol,
+    upload: desks.upload,
+    isBusy: desks.isBusy,
     refused: refusals.count,
     flush: refusals.flush,
     lastError: () => lastError,

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { LetheError } from "@lethe/core/error";
-import type { Queryable } from "../storage/database.ts";
-import { claimSpareKeys, KEYS_PER_BUNDLE, type SpareDevice } from "../storage/spare-keys.ts";
-import { readWindow, type WindowIdentity } from "../storage/windows.ts";
+import type { Database } from "../storage/database.ts";
+import { claimSpareKeys, KEYS_PER_BUNDLE, poolOf, type SpareDevice } from "../storage/spare-keys.ts";
+import { findWindow, type WindowIdentity } from "../storage/windows.ts";
 
 /** The keys that this process has claimed for devices to come. */
 export interface KeyStock {
@@ -34,13 +34,13 @@ const POLL_MS = 20;
 const MOST_BUNDLES = 16;
 
 /**
- * Claims keys from the pool in bundles, ahead of the devices that get them, so that an enrolment does not wait for the
+ * Claims keys from the pools in bundles, ahead of the devices that get them, so that an enrolment does not wait for the
  * pool. A claim is committed before the first of its keys is used, and no other process can claim them: no key goes to
  * two devices. Keys of a process that ends are wasted.
  */
 export function createKeyStock(
-  database: Queryable,
-  /** The pool is being used up. */
+  database: Database,
+  /** The pools are being used up. */
   onClaimed: () => void,
 ): KeyStock {
   const stocks = new Map<number, WindowStock>();
@@ -59,13 +59,15 @@ export function createKeyStock(
     const wanted = Math.max(stock.taken, stock.waiting.length);
     const bundles = Math.min(MOST_BUNDLES, Math.max(1, Math.ceil(wanted / KEYS_PER_BUNDLE)));
     stock.taken = 0;
-    const claimed = await claimSpareKeys(database, window.id, bundles);
+    const claimed = await claimSpareKeys(database, window.id, poolOf(database), bundles);
     onClaimed();
     spares.push(...claimed);
     serve(stock);
     if (claimed.length > 0 || stock.waiting.length === 0) return;
     // A device that asks for a closed window need not wait for keys, which nobody makes any more.
-    if ((await readWindow(database, window.id)).state !== "collecting") {
+    // A database besides the first may not have its part of the window yet.
+    const part = await findWindow(database, window.name, window.number);
+    if (part && part.state !== "collecting") {
       rejectAll(stock, new LetheError("window-closed", "this window is closed"));
     }
     await sleep(POLL_MS);

@@ -3,7 +3,13 @@ import { expect, it } from "vitest";
 import type { WindowIdentity } from "../storage/windows.ts";
 import { createNetworkLimit, type NetworkLimit } from "./network-limit.ts";
 
-const window = (id: number): WindowIdentity => ({ id, name: "task", number: id, commitment: new Uint8Array(32) });
+const window = (id: number): WindowIdentity => ({
+  id,
+  name: "task",
+  number: id,
+  commitment: new Uint8Array(32),
+  others: "",
+});
 const address = (i: number): string => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
 
 function passes({ count }: NetworkLimit, id: number, from: string): boolean {

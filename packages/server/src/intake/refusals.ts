@@ -26,16 +26,17 @@ export function createRefusalCounter(
 
   async function write(): Promise<void> {
     if (counts.size === 0) return;
-    // Sorted, so that two processes never wait for each other.
-    const taken = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+    const taken = [...counts];
     // Refusals that came meanwhile stay.
     const forget = (): void => {
       for (const [key, { requests }] of taken) subtract(key, requests);
     };
     try {
-      await database.transaction(async (transaction) => {
-        for (const [, refusal] of taken) await addRefusals(transaction, refusal);
-      });
+      await database.shards.borrow((shard) =>
+        database.transaction(async (transaction) => {
+          for (const [, refusal] of taken) await addRefusals(transaction, shard, refusal);
+        }),
+      );
     } catch (error) {
       // They may be stored or not: counting too few is better than counting twice.
       if (error instanceof DatabaseUnavailable) forget();

@@ -22,7 +22,12 @@ export interface Upload {
 /** What became of a report; `again` means that exactly these bytes were stored before. */
 export type Receipt = "stored" | "again";
 
-interface WindowArrival extends Arrival {
+interface NamedArrival extends Arrival {
+  /** The device's id, as a text. */
+  readonly name: string;
+}
+
+interface WindowArrival extends NamedArrival {
   readonly windowId: number;
 }
 
@@ -35,7 +40,7 @@ export function createUpload(database: Database): {
   readonly isBusy: () => boolean;
 } {
   const { submit, isBusy } = createGroupCommit<WindowArrival, Decided<Receipt>>(
-    (arrivals) => storeAll(database, arrivals),
+    (arrivals) => database.shards.borrow((shard) => storeAll(database, shard, arrivals)),
     ({ body }) => body.length,
   );
   return {
@@ -43,7 +48,8 @@ export function createUpload(database: Database): {
     upload: async ({ window, task, device, token, body }) => {
       protocolOf(task).requireReport(body);
       const tokenHash = hashOf(token);
-      const receipt = await submit({ windowId: window.id, device, tokenHash, body });
+      const arrival = { windowId: window.id, device, name: nameOf(device), tokenHash, body };
+      const receipt = await submit(arrival, window.name);
       if (receipt instanceof LetheError) throw receipt;
       return receipt;
     },
@@ -51,26 +57,32 @@ export function createUpload(database: Database): {
 }
 
 /**
- * As a rule every report is its device's first and comes with the right token: then one statement is enough. The
- * others are checked one by one.
+ * As a rule the window has this shard, and every report is its device's first and comes with the right token: then one
+ * statement is enough. The others are checked one by one.
  */
-async function storeAll(database: Database, arrivals: readonly WindowArrival[]): Promise<Decided<Receipt>[]> {
+async function storeAll(
+  database: Database,
+  shard: number,
+  arrivals: readonly WindowArrival[],
+): Promise<Decided<Receipt>[]> {
   database.guard?.requireRoom(arrivals.reduce((sum, { body }) => sum + body.length, 0));
   const stored = new Set<Arrival>();
   for (const windowId of new Set(arrivals.map(({ windowId }) => windowId))) {
     const firsts = firstOfEach(arrivals.filter((arrival) => arrival.windowId === windowId));
-    const devices = new Set((await addReports(database, windowId, firsts)).map(nameOf));
-    for (const arrival of firsts) if (devices.has(nameOf(arrival.device))) stored.add(arrival);
+    const devices = new Set((await addReports(database, windowId, shard, firsts)).map(nameOf));
+    for (const arrival of firsts) if (devices.has(arrival.name)) stored.add(arrival);
   }
   const others = arrivals.filter((arrival) => !stored.has(arrival));
-  const decided = others.length > 0 ? await decidePerWindow(database, others, storeInWindow) : [];
+  const decided = others.length > 0 ? await decidePerWindow(database, shard, others, storeInWindow) : [];
   const receipts = new Map(others.map((arrival, i) => [arrival, decided[i] as Decided<Receipt>]));
   return arrivals.map((arrival) => receipts.get(arrival) ?? "stored");
 }
 
 /** The first arrival of every device. */
-function firstOfEach<A extends Arrival>(arrivals: readonly A[]): A[] {
-  return [...new Map(arrivals.toReversed().map((arrival) => [nameOf(arrival.device), arrival])).values()];
+function firstOfEach<A extends NamedArrival>(arrivals: readonly A[]): A[] {
+  const firsts = new Map<string, A>();
+  for (const arrival of arrivals) if (!firsts.has(arrival.name)) firsts.set(arrival.name, arrival);
+  return [...firsts.values()];
 }
 
 /**
@@ -80,30 +92,31 @@ function firstOfEach<A extends Arrival>(arrivals: readonly A[]): A[] {
 async function storeInWindow(
   transaction: Queryable,
   windowId: number,
-  arrivals: readonly Arrival[],
+  shard: number,
+  arrivals: readonly NamedArrival[],
 ): Promise<Decided<Receipt>[]> {
   const receipts = new Map<Arrival, Decided<Receipt>>();
   const senders = new Map<string, Sender | undefined>();
   let waiting = arrivals;
   while (waiting.length > 0) {
     const round = firstOfEach(waiting);
-    const stored = new Set((await addReports(transaction, windowId, round)).map(nameOf));
-    const refused = round.filter(({ device }) => !stored.has(nameOf(device)));
+    const stored = new Set((await addReports(transaction, windowId, shard, round)).map(nameOf));
+    const refused = round.filter(({ name }) => !stored.has(name));
     const found = await findSenders(
       transaction,
       windowId,
       refused.map(({ device }) => device),
     );
-    for (const [i, { device }] of refused.entries()) senders.set(nameOf(device), found.get(i));
+    for (const [i, { name }] of refused.entries()) senders.set(name, found.get(i));
     for (const arrival of round) {
-      if (stored.has(nameOf(arrival.device))) {
-        senders.set(nameOf(arrival.device), arrival);
+      if (stored.has(arrival.name)) {
+        senders.set(arrival.name, arrival);
         receipts.set(arrival, "stored");
       }
     }
     waiting = waiting.filter((arrival) => {
       if (receipts.has(arrival)) return false;
-      const receipt = receiptWithoutStoring(senders.get(nameOf(arrival.device)), arrival);
+      const receipt = receiptWithoutStoring(senders.get(arrival.name), arrival);
       if (receipt) receipts.set(arrival, receipt);
       return !receipt;
     });
@@ -111,7 +124,8 @@ async function storeInWindow(
   return arrivals.map((arrival) => receipts.get(arrival) as Decided<Receipt>);
 }
 
-const nameOf = (device: Uint8Array): string => Buffer.from(device).toString("latin1");
+const nameOf = ({ buffer, byteOffset, length }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, length).toString("latin1");
 
 /** The answer to a report that is not stored; undefined if it shall be stored. */
 function receiptWithoutStoring(sender: Sender | undefined, { tokenHash, body }: Arrival): Decided<Receipt> | undefined {

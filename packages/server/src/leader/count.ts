@@ -55,7 +55,7 @@ export function countWithHelper(
       return (tally) => withReports(task, tally, reports, verifiers);
     },
   };
-  return countBatches(parts, task, window, counter, isPaused);
+  return countBatches(parts, parts.database, task, window, counter, isPaused);
 }
 
 function largestJob({ half, verifier }: JobSizes): number {

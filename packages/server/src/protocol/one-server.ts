@@ -1,4 +1,4 @@
-import { decodeReport } from "@lethe/core/message";
+import { decodeReport, encodeReport } from "@lethe/core/message";
 import { publishRelease } from "../release/publish.ts";
 import type { OneServerTask } from "../storage/tasks.ts";
 import { type BatchCounter, countBatches } from "../tally/batches.ts";
@@ -12,12 +12,18 @@ const LARGEST_BATCH = 256;
 
 /** A task whose reports one server opens: it adds up their answers, and publishes the release itself. */
 export function oneServer(task: OneServerTask): ServerProtocol {
+  const header = encodeReport(task.hash, []);
   return {
-    requireReport: (body) => void decodeReport(task.layout, task.hash, body),
+    // The size and the header are all that `decodeReport` checks; if they are wrong, it says what is.
+    requireReport: (body) => {
+      const isRight = body.length === task.reportBytes && Buffer.compare(body.subarray(0, header.length), header) === 0;
+      if (!isRight) decodeReport(task.layout, task.hash, body);
+    },
     keysOf: ({ publicKeys, signature }) => [{ role: "tally", publicKeys, signature }],
-    issueKeys: ({ threads, keyFile }, window, windowSecret, count) =>
-      threads.run("issue", windowKeysOf(task, window, windowSecret), count, keyFile.signingKey),
-    count: (parts, window, isPaused) => countBatches(parts, task, window, sumsIn(parts.threads), isPaused),
+    issueKeys: ({ threads, keyFile }, window, windowSecret, count, place) =>
+      threads.run("issue", windowKeysOf(task, window, windowSecret), count, keyFile.signingKey, place),
+    count: (parts, database, window, isPaused) =>
+      countBatches(parts, database, task, window, sumsIn(parts.threads), isPaused),
     finish: (parts, windowId, at) => publishRelease(parts, task, windowId, at),
     isLost: async () => false,
   };
@@ -28,8 +34,8 @@ function sumsIn(threads: Threads): BatchCounter<BatchSums, "sums"> {
   return {
     kind: "sums",
     largestBatch: LARGEST_BATCH,
-    // While one batch is opened the next is fetched.
-    workers: 2 * threads.count,
+    // While a thread opens a batch, the next is fetched; one more lies ready if the database or this thread is slow.
+    workers: 2 * threads.count + 1,
     open: (keys, reports) => threads.run("open", keys, reports),
     settle:
       async ({ sums, received, invalid }) =>

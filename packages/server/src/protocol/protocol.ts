@@ -10,6 +10,7 @@ import type { SignedPublicKeys } from "@lethe/core/message";
 import type { Helper } from "../leader/client.ts";
 import type { Published } from "../release/release.ts";
 import type { Database } from "../storage/database.ts";
+import type { Place } from "../storage/place.ts";
 import type { Bundle, SpareDevice } from "../storage/spare-keys.ts";
 import type { TaskVersion, TwoServerTask } from "../storage/tasks.ts";
 import type { WindowRow } from "../storage/windows.ts";
@@ -29,15 +30,16 @@ export interface ServerProtocol {
   requireReport(body: Uint8Array): void;
   /** The keys that an enrolled device gets, with the role of the server that signed them, from an entry of the pool. */
   keysOf(spare: Pick<SpareDevice, "publicKeys" | "signature">): readonly SignedPublicKeys[];
-  /** A bundle of the pool for `count` devices to come. */
+  /** A bundle of the pool for `count` devices to come, which belong to this place. */
   issueKeys(
     parts: Pick<KeyHolder, "database" | "threads" | "keyFile" | "helper">,
     window: WindowRow,
     windowSecret: Secret<Uint8Array>,
     count: number,
+    place: Place,
   ): Promise<Bundle>;
-  /** Opens and counts the reports of a window, each once, until none is left or `isPaused`. */
-  count(parts: KeyHolder, window: WindowRow, isPaused: () => boolean): Promise<void>;
+  /** Opens and counts the reports that a database has of a window, each once, until none is left or `isPaused`. */
+  count(parts: KeyHolder, database: Database, window: WindowRow, isPaused: () => boolean): Promise<void>;
   /**
    * Publishes the result of a closed window, once. Undefined while there is more to count, or if another process has
    * published it.
@@ -47,9 +49,15 @@ export interface ServerProtocol {
   isLost(database: Database, windowId: number, error: unknown): Promise<boolean>;
 }
 
-/** The protocol of a task. */
+const protocols = new WeakMap<TaskVersion, ServerProtocol>();
+
+/** The protocol of a task, the same one every time: each report asks for it. */
 export function protocolOf(task: TaskVersion): ServerProtocol {
-  return task.mode === "two-server" ? twoServer(task) : oneServer(task);
+  const known = protocols.get(task);
+  if (known) return known;
+  const made = task.mode === "two-server" ? twoServer(task) : oneServer(task);
+  protocols.set(task, made);
+  return made;
 }
 
 /** The task, if two servers count it: a helper has no other tasks. */

@@ -25,7 +25,8 @@ export function twoServer(task: TwoServerTask): ServerProtocol {
     },
     issueKeys: async (parts, window, windowSecret, count) =>
       bundleOf(await issueKeysOfBoth(parts, helperOf(parts), task, window, windowSecret, count)),
-    count: async (parts, window, isPaused) => countWithHelper(parts, helperOf(parts), task, window, isPaused),
+    count: async (parts, _database, window, isPaused) =>
+      countWithHelper(parts, helperOf(parts), task, window, isPaused),
     finish: async (parts, windowId, at) => finishWithHelper(parts, helperOf(parts), task, windowId, at),
     isLost: canNeverAgree,
   };

@@ -1,10 +1,13 @@
+import { LetheError } from "@lethe/core/error";
 import type { Database } from "../storage/database.ts";
+import { type Databases, oneDatabase, sumOf, withAnsweringParts } from "../storage/databases.ts";
 import { addRelease } from "../storage/releases.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import {
+  closeInTransaction,
   endWindow,
   isUnreleased,
-  lockWindow,
+  readWindow,
   refusalsOf,
   unfinishedWindows,
   type WindowRow,
@@ -13,36 +16,54 @@ import type { KeyFile } from "../tally/key-file.ts";
 import { findSecret, secretOf } from "../tally/window-keys.ts";
 import { outcomeOf } from "./release.ts";
 
-/** Ends a window whose reports can never be opened, and publishes that it is lost. */
+/**
+ * Ends a window whose reports can never be opened, and publishes that it is lost. The published counts have those of the
+ * service's other databases, as far as they answer.
+ */
 export async function giveUpWindow(
   database: Database,
   { manifest }: TaskVersion,
-  { id }: WindowRow,
+  given: WindowRow,
   at: number,
+  databases: Databases = oneDatabase(database),
 ): Promise<void> {
+  const { id } = given;
+  const nothing = { ...given, enrolled: 0, received: 0 };
+  const elsewhere = await withAnsweringParts(databases, nothing);
   await database.transaction(async (transaction) => {
-    const window = await lockWindow(transaction, id);
-    if (!isUnreleased(window)) return;
+    await closeInTransaction(transaction, id);
+    const own = await readWindow(transaction, id);
+    if (!isUnreleased(own)) return;
+    const window = { ...own, ...sumOf([own, elsewhere]) };
     const refused = await refusalsOf(transaction, id);
     await addRelease(transaction, { status: "lost", ...outcomeOf({ manifest, window, refused, at }) });
-    await endWindow(transaction, id, "lost");
+    await endWindow(transaction, window, "lost");
   });
 }
 
 /**
- * Throws if the key file lacks the secret of a window that is not released; with `abandonLostWindows` such windows are
- * given up instead.
+ * Throws if this process lacks a database of a window that is not released, or the key file its secret; with
+ * `abandonLostWindows` such windows are given up instead.
  */
-export async function requireSecrets(
-  { database, tasks, now }: { readonly database: Database; readonly tasks: TaskRegistry; readonly now: () => number },
+export async function requireWindows(
+  {
+    databases,
+    tasks,
+    now,
+  }: { readonly databases: Databases; readonly tasks: TaskRegistry; readonly now: () => number },
   keyFile: KeyFile,
   abandonLostWindows: boolean,
 ): Promise<void> {
-  for (const window of await unfinishedWindows(database)) {
+  const { first } = databases;
+  for (const window of await unfinishedWindows(first)) {
     if (!isUnreleased(window)) continue;
     const task = tasks.byId(window.taskId);
-    if (task && abandonLostWindows && !findSecret(keyFile, window)) {
-      await giveUpWindow(database, task, window, Math.floor(now()));
-    } else await secretOf(database, keyFile, window);
+    const missing = databases.missing(window);
+    if (task && abandonLostWindows && (missing || !findSecret(keyFile, window))) {
+      await giveUpWindow(first, task, window, Math.floor(now()), databases);
+      continue;
+    }
+    await secretOf(first, keyFile, window);
+    if (missing) throw new LetheError("bad-database", missing.message);
   }
 }

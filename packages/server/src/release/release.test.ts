@@ -54,6 +54,7 @@ function closed(received: number): ClosedWindow<OneServerTask> {
     state: "closed",
     commitment: new Uint8Array(32),
     helperCommitment: null,
+    others: "",
     enrolled: 250,
     received,
   };

@@ -53,13 +53,21 @@ export function withhold({ groups: counts, ...closed }: ClosedWindow): Withheld 
  */
 export async function countGroups(
   transaction: Queryable,
-  { manifest: { groups } }: TaskVersion,
+  task: TaskVersion,
   windowId: number,
-  { received }: Pick<WindowTally, "received">,
+  tally: Pick<WindowTally, "received">,
 ): Promise<GroupCounts[] | undefined> {
-  if (!groups) return undefined;
-  const enrolled = await countEnrolled(transaction, windowId, groups.length);
-  return groups.map((_, i) => ({ enrolled: enrolled[i] as number, received: received[i] ?? 0 }));
+  const { groups } = task.manifest;
+  return groups && groupCounts(task, await countEnrolled(transaction, windowId, groups.length), tally);
+}
+
+/** The same, from how many devices of each group are enrolled. */
+export function groupCounts(
+  { manifest: { groups } }: TaskVersion,
+  enrolled: readonly number[],
+  { received }: Pick<WindowTally, "received">,
+): GroupCounts[] | undefined {
+  return groups?.map((_, i) => ({ enrolled: enrolled[i] ?? 0, received: received[i] ?? 0 }));
 }
 
 /**

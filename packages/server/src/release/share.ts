@@ -3,12 +3,12 @@ import { type GroupCounts, timesOf } from "@lethe/core/message";
 import { encodeSignedShare, encodeWindowShare, type ServerRole } from "@lethe/core/two-server";
 import type { Queryable } from "../storage/database.ts";
 import { addDocument, addRelease } from "../storage/releases.ts";
-import { lockTally } from "../storage/tallies.ts";
+import { readTallies } from "../storage/tallies.ts";
 import type { TwoServerTask } from "../storage/tasks.ts";
 import { endWindow, refusalsOf, type WindowRow } from "../storage/windows.ts";
 import type { KeyFile } from "../tally/key-file.ts";
 import { closedShare } from "../tally/resume-aggregator.ts";
-import { openTally, type ShareTally } from "../tally/sealed-tally.ts";
+import { mergeTallies, openTally, type ShareTally } from "../tally/sealed-tally.ts";
 import { secretOf } from "../tally/window-keys.ts";
 import { countGroups, type Published, withhold } from "./release.ts";
 
@@ -44,15 +44,18 @@ export async function publishShare(
     await addDocument(transaction, window.name, window.number, signed);
   }
   const outcome = withheld ? "not-enough" : "released";
-  await endWindow(transaction, window.id, outcome);
+  await endWindow(transaction, window, outcome);
   return outcome;
 }
 
 async function openCounted(transaction: Queryable, keyFile: KeyFile, window: WindowRow): Promise<ShareTally> {
-  const stored = await lockTally(transaction, window.id);
+  const shards = await readTallies(transaction, window.id);
   const windowSecret = await secretOf(transaction, keyFile, window);
-  if (!stored || !windowSecret) throw new TypeError("a window that is open has a tally and a secret");
-  return openTally(windowSecret, stored.sealed, "share");
+  if (shards.length === 0 || !windowSecret) throw new TypeError("a window that is open has a tally and a secret");
+  return mergeTallies(
+    "share",
+    shards.map(({ sealed }) => openTally(windowSecret, sealed, "share")),
+  );
 }
 
 /**

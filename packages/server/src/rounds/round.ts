@@ -4,15 +4,19 @@ import { allOf } from "../async/all-of.ts";
 import { type KeyHolder, protocolOf } from "../protocol/protocol.ts";
 import { eraseWindow } from "../release/erase.ts";
 import { giveUpWindow } from "../release/give-up.ts";
+import { type Database, DatabaseUnavailable } from "../storage/database.ts";
 import type { TaskRegistry, TaskVersion } from "../storage/tasks.ts";
 import {
+  addPart,
   closeWindow,
+  findWindow,
   isUnreleased,
+  requireSame,
   unfinishedWindows,
   type WindowOutcome,
   type WindowRow,
 } from "../storage/windows.ts";
-import { keepPoolFilled, openWindows } from "./windows.ts";
+import { keepPoolFilled, type OpenWindow, openWindows, partsOf } from "./windows.ts";
 
 /** What every round needs. */
 export interface RoundParts extends KeyHolder {
@@ -49,31 +53,49 @@ const COUNTING_MS = 1000;
  * cannot wake this one. A failure in one window does not delay the others; the first failure is thrown at the end.
  */
 export async function countingRound(parts: CountingRoundParts, isStopping: IsStopping): Promise<boolean> {
-  const { database, tasks, keyFile, now, keysAhead } = parts;
+  const { databases, tasks, keyFile, now } = parts;
   let areKeysTaken = false;
+  const unreachable: Unreachable = new Map();
   const isMore = await forEachWindow(
     parts,
     isStopping,
-    (window, task) => advance(parts, window, task, isStopping),
+    (window, task) => advance(parts, window, task, unreachable, isStopping),
     async (attempt) => {
-      const open = await openWindows(database, tasks, keyFile, now(), parts.invalidNoise);
+      const open = await openWindows(databases, tasks, keyFile, now(), parts.invalidNoise);
       await attempt(parts.answerRequests());
       const deadline = performance.now() + COUNTING_MS;
       const isPaused = (): boolean => isStopping() || performance.now() > deadline;
-      const filling = open.map(async ({ row, task }) => {
-        const made = await attempt(
-          keepPoolFilled(parts, { row, task }, keysAhead, isPaused).catch(async (error: unknown) => {
-            await giveUpIfLost(parts, row, task, error);
-            return 0;
-          }),
-        );
-        if (made !== undefined && made > keysAhead / 2) areKeysTaken = true;
+      const filling = open.map(async (window) => {
+        if (await attempt(fillPools(parts, window, isPaused, attempt))) areKeysTaken = true;
       });
       return { meanwhile: allOf(filling) };
     },
   );
   return isMore || (areKeysTaken && !isStopping());
 }
+
+/** Fills up the pools of keys that the databases of a window have. Returns whether keys are being used up. */
+async function fillPools(
+  parts: CountingRoundParts,
+  window: OpenWindow,
+  isPaused: () => boolean,
+  attempt: Attempt,
+): Promise<boolean> {
+  const filling = partsOf(parts.databases, window).map(async (part) => {
+    const keysAhead = Math.ceil(parts.keysAhead / part.place.of);
+    const made = await attempt(
+      keepPoolFilled(parts, part, keysAhead, isPaused).catch(async (error: unknown) => {
+        await giveUpIfLost(parts, part.row, part.task, error);
+        return 0;
+      }),
+    );
+    return made !== undefined && made > keysAhead / 2;
+  });
+  return (await allOf(filling)).includes(true);
+}
+
+/** Databases that did not answer in this round, and why: the next window does not wait for them again. */
+type Unreachable = Map<Database, DatabaseUnavailable>;
 
 type Attempt = <T>(task: Promise<T>) => Promise<T | undefined>;
 
@@ -83,13 +105,14 @@ type Attempt = <T>(task: Promise<T>) => Promise<T | undefined>;
  * without ending the round.
  */
 export async function forEachWindow(
-  { database, tasks, keyFile, now }: RoundParts,
+  parts: RoundParts,
   isStopping: IsStopping,
   advance: (window: WindowRow, task: TaskVersion) => Promise<boolean>,
   before: (attempt: Attempt) => Promise<{ readonly meanwhile: Promise<unknown> }> = async () => ({
     meanwhile: Promise.resolve(),
   }),
 ): Promise<boolean> {
+  const { database, databases, tasks, keyFile, now } = parts;
   // Nothing is begun while the clock is in doubt.
   now();
   await tasks.refresh();
@@ -113,6 +136,8 @@ export async function forEachWindow(
       };
       if (task && (await attempt(advancing(task)))) isMore = true;
     }
+    const [, ...others] = databases.all;
+    await allOf(others.map((other) => attempt(eraseElsewhere(parts, other, isStopping))));
   };
   await allOf([advanceAll(), begun.meanwhile]);
   if (isStopping()) return false;
@@ -128,11 +153,22 @@ export async function eraseIfOver(parts: RoundParts, window: WindowRow, isStoppi
   return true;
 }
 
+/** Erases the parts in another database of windows that are over. */
+async function eraseElsewhere(parts: RoundParts, other: Database, isStopping: IsStopping): Promise<void> {
+  for (const part of await unfinishedWindows(other)) {
+    if (isStopping()) return;
+    const decided = await findWindow(parts.database, part.name, part.number);
+    requireSame(part, decided);
+    if (decided && !isUnreleased(decided)) await eraseWindow(parts, part, isStopping, other);
+  }
+}
+
 /** Takes a window as far as it can go now. Returns whether counting was cut off, so that there may be more to count. */
 async function advance(
   parts: CountingRoundParts,
   window: WindowRow,
   task: TaskVersion,
+  unreachable: Unreachable,
   isStopping: IsStopping,
 ): Promise<boolean> {
   const { database, log, now } = parts;
@@ -147,7 +183,8 @@ async function advance(
   const deadline = performance.now() + COUNTING_MS;
   const isLate = (): boolean => performance.now() > deadline;
   const isPaused = (): boolean => isStopping() || isLate() || (mayWait && parts.isIntakeBusy());
-  const outcome = await countAndFinish(parts, window, task, isPaused, isStopping);
+  const isClosed = isOver || window.state === "closed";
+  const outcome = await countAndFinish(parts, window, task, { isClosed, isPaused, unreachable }, isStopping);
   if (!outcome) return isLate() && !isStopping();
   parts.onFinished(outcome);
   log.info({ ...named, outcome }, "window finished");
@@ -155,16 +192,36 @@ async function advance(
   return false;
 }
 
+/**
+ * Counts what every database of a window has, and finishes the window if all of them are counted. A window that is
+ * closed in the first database is closed in the others. A database that does not answer does not hold up the counting
+ * in others, but the window's end.
+ */
 async function countAndFinish(
   parts: RoundParts,
   window: WindowRow,
   task: TaskVersion,
-  isPaused: () => boolean,
+  now: { readonly isClosed: boolean; readonly isPaused: () => boolean; readonly unreachable: Unreachable },
   isStopping: IsStopping,
 ): Promise<WindowOutcome | undefined> {
   const protocol = protocolOf(task);
+  const countIn = async (database: Database): Promise<void> => {
+    if (database !== parts.database) {
+      await addPart(database, window);
+      if (now.isClosed) await closeWindow(database, window.id);
+    }
+    await protocol.count(parts, database, window, now.isPaused);
+  };
   try {
-    await protocol.count(parts, window, isPaused);
+    const counting = parts.databases.of(window).map(async (database) => {
+      const before = now.unreachable.get(database);
+      if (before) throw before;
+      await countIn(database).catch((error: unknown) => {
+        if (error instanceof DatabaseUnavailable) now.unreachable.set(database, error);
+        throw error;
+      });
+    });
+    await allOf(counting);
     return isStopping() ? undefined : await protocol.finish(parts, window.id, Math.floor(parts.now()));
   } catch (error) {
     await giveUpIfLost(parts, window, task, error);
@@ -174,7 +231,7 @@ async function countAndFinish(
 
 /** Gives up a window that can never be counted; any other error is thrown again. */
 async function giveUpIfLost(
-  { database, log, now }: RoundParts,
+  { database, databases, log, now }: RoundParts,
   window: WindowRow,
   task: TaskVersion,
   error: unknown,
@@ -182,5 +239,5 @@ async function giveUpIfLost(
   if (!(await protocolOf(task).isLost(database, window.id, error))) throw error;
   const { code, message: reason } = error as { code?: unknown; message?: string };
   log.error({ task: window.name, window: window.number, code, reason }, "window lost");
-  await giveUpWindow(database, task, window, Math.floor(now()));
+  await giveUpWindow(database, task, window, Math.floor(now()), databases);
 }

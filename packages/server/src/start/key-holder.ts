@@ -69,14 +69,14 @@ export function startKeyHolder(
   intake: Intake | undefined,
   own: Address,
 ): RunningKeyHolder {
-  const { database, tasks, log, clock, metrics } = common;
+  const { database, databases, tasks, log, clock, metrics } = common;
   const { development = false, role, peer } = options;
   const { leaseSeconds, pollMilliseconds } = pace(internals, options);
   const helper = role === "leader" ? helperOf(peer, clock.now) : undefined;
   // After everything that may throw: nobody else would end the threads.
   const threads = startThreads(options.threads ?? Math.max(1, availableParallelism() - 1));
   const parts: RoundParts = {
-    ...{ database, tasks, keyFile, threads, log, leaseSeconds, helper },
+    ...{ database, databases, tasks, keyFile, threads, log, leaseSeconds, helper },
     now: clock.now,
     onCounted: metrics.counted,
     onFinished: metrics.finished,
@@ -87,7 +87,7 @@ export function startKeyHolder(
     onFailed: metrics.failed,
   };
   metrics.watch(async () => {
-    const backlog = await measureBacklog(database, tasks, clock.guess());
+    const backlog = await measureBacklog(databases, tasks, clock.guess());
     // A helper's keys are in the pool of its leader.
     return role === "helper" ? { ...backlog, keys: Number.POSITIVE_INFINITY } : backlog;
   });
@@ -158,7 +158,7 @@ function helperOf(peer: OtherServer | undefined, now: () => number): KnownHelper
 
 /** Creates tasks, one after another, and opens their first windows. */
 function creatingTasks(
-  { database, tasks, keyFile, now }: RoundParts,
+  { database, databases, tasks, keyFile, now }: RoundParts,
   { development = false, helper }: { readonly development?: boolean; readonly helper: KnownHelper | undefined },
   { invalidNoise }: ServiceInternals,
   own: Readonly<Address>,
@@ -170,7 +170,7 @@ function creatingTasks(
     const url = asked.url ?? own.url ?? asked.listens;
     const parts = { database, tasks, keyFile, servers, url, now: now() };
     const created = await inTurn(() => createTask({ ...parts, now: now() }, asRun(task, development)));
-    await openWindows(database, tasks, keyFile, now(), invalidNoise);
+    await openWindows(databases, tasks, keyFile, now(), invalidNoise);
     return created;
   };
 }

@@ -4,6 +4,8 @@ import { givenClock, type ServiceClock, startClock } from "../clock/clock.ts";
 import { reasonOf } from "../http/operations.ts";
 import { openDataFolder } from "../storage/data-folder.ts";
 import { type Database, ping } from "../storage/database.ts";
+import { type Databases, oneDatabase } from "../storage/databases.ts";
+import { joinDatabases } from "../storage/join-databases.ts";
 import { openPostgres } from "../storage/postgres.ts";
 import { belongsToDatabase } from "../tally/key-file.ts";
 import type { Role, ServiceOptions } from "./options.ts";
@@ -12,11 +14,22 @@ import type { Role, ServiceOptions } from "./options.ts";
 const LONG_STATEMENT_FACTOR = 20;
 const READY_MILLISECONDS = 5000;
 
-/** Opens the PostgreSQL server or the embedded database of the options. */
-export function openDatabase(options: ServiceOptions, role: Role): Promise<Database> {
-  const { data, databaseUrl, keyFile, newDatabase, leastFreeBytes, databaseSeconds, log, onCreating } = options;
-  const { requireStandby = false } = options;
-  if (databaseUrl !== undefined) return openPostgres(databaseUrl, { requireStandby });
+/** Opens the PostgreSQL databases or the embedded database of the options. */
+export async function openDatabases(options: ServiceOptions, role: Role): Promise<Databases> {
+  const { databaseUrl, requireStandby = false } = options;
+  if (databaseUrl === undefined) return oneDatabase(await openEmbedded(options, role));
+  const urls = databaseUrl.split(/\s+/).filter((url) => url !== "");
+  if (urls.length > 1 && (role === "leader" || role === "helper")) {
+    throw new LetheError("bad-role", `a ${role} has one database, but DATABASE_URL lists ${urls.length}`);
+  }
+  if (urls.length <= 1) return joinDatabases(1, () => openPostgres(databaseUrl.trim(), { requireStandby }));
+  return joinDatabases(urls.length, (place) =>
+    openPostgres(urls[place] as string, { requireStandby, what: `database ${place + 1} of DATABASE_URL` }),
+  );
+}
+
+function openEmbedded(options: ServiceOptions, role: Role): Promise<Database> {
+  const { data, keyFile, newDatabase, leastFreeBytes, databaseSeconds, log, onCreating, requireStandby } = options;
   if (requireStandby) {
     throw new LetheError(
       "bad-database",

@@ -23,7 +23,10 @@ export interface ServiceOptions {
   readonly role?: Role;
   /** The folder of the embedded database; give this or `databaseUrl`. */
   readonly data?: string;
-  /** A PostgreSQL server, which any number of processes may share. Commas separate several hosts of the database. */
+  /**
+   * A PostgreSQL database, which any number of processes may share; commas separate its hosts. Several databases are
+   * separated by spaces: the first has the tasks, and devices are divided among all.
+   */
   readonly databaseUrl?: string;
   /** Refuse a database that confirms a commit before a synchronous standby has it on its disk. */
   readonly requireStandby?: boolean;

@@ -26,10 +26,12 @@ export function remoteAdmin(
 
 /** Closes a window before its time, because the admin asked. */
 export async function closeEarly(
-  { database, log }: Pick<Common, "database" | "log">,
+  { databases, log }: Pick<Common, "databases" | "log">,
   intake: Intake | undefined,
-  { id, name, number }: WindowIdentity,
+  window: WindowIdentity,
 ): Promise<void> {
+  const { id, name, number } = window;
   await intake?.flush();
-  if (await closeWindow(database, id)) log.info({ task: name, window: number }, "closed manually");
+  // A tally closes it in the other databases, too, because it is closed in the first.
+  if (await closeWindow(databases.first, id)) log.info({ task: name, window: number }, "closed manually");
 }

@@ -1,8 +1,10 @@
 import { phaseOf } from "@lethe/core/message";
 import type { Queryable } from "./database.ts";
+import type { Databases } from "./databases.ts";
 import { countDeliveries } from "./deliveries.ts";
 import { countSpareKeys } from "./spare-keys.ts";
 import type { TaskRegistry } from "./tasks.ts";
+import { RECEIVED } from "./window-shards.ts";
 import { unfinishedWindows } from "./windows.ts";
 
 /** The work that waits, of all processes on a database. */
@@ -19,23 +21,32 @@ export interface Backlog {
   readonly dropped: number;
 }
 
-/** Measures the backlog. */
-export async function measureBacklog(database: Queryable, tasks: TaskRegistry, now: number): Promise<Backlog> {
-  // As many as `uncounted` has rows, which would take long to count.
-  const [waiting] = await database.query<{ reports: number }>(
-    "SELECT coalesce(sum(received - counted), 0)::int AS reports FROM windows JOIN tallies ON window_id = id WHERE NOT erased",
-  );
+/** Measures the backlog of all databases. */
+export async function measureBacklog(databases: Databases, tasks: TaskRegistry, now: number): Promise<Backlog> {
+  const { first: database, all } = databases;
   const unfinished = (await unfinishedWindows(database)).flatMap((window) => {
     const task = tasks.byId(window.taskId);
     return task ? [{ ...window, phase: phaseOf(task.manifest, window.number, now) }] : [];
   });
   const open = unfinished.filter(({ state, phase }) => state === "collecting" && ["running", "next"].includes(phase));
-  const keys = await Promise.all(open.map(({ id }) => countSpareKeys(database, id)));
+  const pools = open.flatMap((window) => databases.of(window).map((each) => countSpareKeys(each, window.id)));
+  const keys = await Promise.all(pools);
   const overdue = unfinished.filter(
     ({ state, phase }) => state === "closed" || (state === "collecting" && phase === "over"),
   );
   return {
-    ...{ reports: waiting?.reports ?? 0, keys: Math.min(...keys), windows: overdue.length },
+    reports: (await Promise.all(all.map(countWaiting))).reduce((sum, reports) => sum + reports, 0),
+    ...{ keys: Math.min(...keys), windows: overdue.length },
     ...(await countDeliveries(database)),
   };
+}
+
+/** As many as `uncounted` has rows, which would take long to count. */
+async function countWaiting(database: Queryable): Promise<number> {
+  const [waiting] = await database.query<{ reports: number }>(
+    `SELECT coalesce(sum(${RECEIVED} - (SELECT coalesce(sum(counted), 0) FROM tallies WHERE window_id = windows.id)), 0)::int
+       AS reports
+     FROM windows WHERE NOT erased AND state IN ('collecting', 'closed')`,
+  );
+  return waiting?.reports ?? 0;
 }

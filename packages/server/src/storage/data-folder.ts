@@ -80,6 +80,7 @@ function guarded(
       await database.close();
       lock.release();
     },
+    shards: database.shards,
     guard: {
       requireRoom: guard.requireRoom,
       room: guard.room,

@@ -1,11 +1,13 @@
 /**
  * Everything that is stored in the database, and the only folder with SQL. `docs/data-model.md` describes the tables.
  * There are two databases, a PostgreSQL server (`postgres.ts`) and an embedded one (`pglite.ts`, in a
- * `data-folder.ts`), with one dialect. The other files hold the statements, one file per table or step. This folder may
- * import `async`. Start reading here, then `windows.ts`.
+ * `data-folder.ts`), with one dialect. A service may divide its devices among several (`databases.ts`), and its
+ * processes count in shards (`shards.ts`). The other files hold the statements, one file per table or step. This folder
+ * may import `async`. Start reading here, then `windows.ts`.
  */
 
 import type { LetheError } from "@lethe/core/error";
+import type { Shards } from "./shards.ts";
 
 /** Bytes go as they are: neither driver turns them into text. */
 export type SqlValue = string | number | boolean | Uint8Array | null;
@@ -22,6 +24,8 @@ export interface Database extends Queryable {
   /** Everything committed is on disk when this resolves. */
   persist(): Promise<void>;
   close(): Promise<void>;
+  /** Where this process counts, so that no other waits for it. */
+  readonly shards: Shards;
   /** Only an embedded database has one: on a server, disk and process are others' to watch. */
   readonly guard?: StorageGuard;
 }
@@ -106,9 +110,9 @@ export function packedRows(...widths: readonly number[]): string {
   return `(SELECT i, ${columns.map((column, i) => `${column} AS c${i + 1}`).join(", ")} FROM generate_series(0, $1::int - 1) AS i) AS packed`;
 }
 
-const packed = new WeakSet<Uint8Array>();
+const owned = new WeakSet<Uint8Array>();
 
-/** A column. The driver may transfer its bytes to another thread, because nobody else uses them. */
+/** A column. */
 export function pack(values: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(values.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -116,7 +120,12 @@ export function pack(values: readonly Uint8Array[]): Uint8Array {
     bytes.set(value, at);
     at += value.length;
   }
-  packed.add(bytes);
+  return handedOver(bytes);
+}
+
+/** Bytes that nobody else uses: the driver may transfer them to another thread. */
+export function handedOver(bytes: Uint8Array): Uint8Array {
+  owned.add(bytes);
   return bytes;
 }
 
@@ -125,7 +134,7 @@ export function unpack(column: Uint8Array, width: number): Uint8Array[] {
   return Array.from({ length: column.length / width }, (_, i) => column.subarray(i * width, (i + 1) * width));
 }
 
-/** Whether `pack` made this value. */
-export function isPacked(value: unknown): value is Uint8Array<ArrayBuffer> {
-  return value instanceof Uint8Array && packed.has(value);
+/** Whether nobody else uses this value. */
+export function isHandedOver(value: unknown): value is Uint8Array<ArrayBuffer> {
+  return value instanceof Uint8Array && owned.has(value);
 }

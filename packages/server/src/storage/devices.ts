@@ -1,5 +1,6 @@
 import { DEVICE_BYTES } from "@lethe/core/message";
 import { pack, packedRows, type Queryable } from "./database.ts";
+import { ENROLLED } from "./window-shards.ts";
 
 /** The length of a stored hash of an upload token. */
 export const TOKEN_HASH_BYTES = 32;
@@ -13,23 +14,27 @@ export interface NewDevice {
 }
 
 /**
- * Enrols devices, the first ones of the list if the window has too few places left, and none if it is closed; returns
- * their number. One statement, so that it is the whole transaction: the window's row is locked, in all processes
- * together, only while it runs and commits.
+ * Enrols devices, the first ones of the list if the window has too few places left; returns their number. None if the
+ * window has no such shard: it is closed, or `lockShard` must make the shard. One statement, so that it is the whole
+ * transaction. Transactions that run at the same time do not see each other's devices: each of them may exceed
+ * `mostPerWindow` by the number that the others add.
  */
 export async function addDevices(
   database: Queryable,
   windowId: number,
+  shard: number,
   mostPerWindow: number,
   devices: readonly NewDevice[],
 ): Promise<number> {
   const [row] = await database.query<{ added: number }>(
-    `WITH collecting AS (SELECT id, enrolled FROM windows WHERE id = $5 AND state = 'collecting' FOR NO KEY UPDATE),
+    `WITH collecting AS (
+       SELECT window_id AS id FROM window_shards WHERE window_id = $5 AND shard = $7 FOR NO KEY UPDATE),
      added AS (
        INSERT INTO devices (window_id, device, token_hash, group_number)
        SELECT id, c1, c2, get_byte(c3, 0) FROM collecting, ${packedRows(DEVICE_BYTES, TOKEN_HASH_BYTES, 1)}
-       WHERE i < $6 - enrolled RETURNING 1),
-     enrolled AS (UPDATE windows SET enrolled = enrolled + (SELECT count(*) FROM added) WHERE id = $5)
+       WHERE i < $6 - (SELECT ${ENROLLED} FROM windows WHERE windows.id = $5) RETURNING 1),
+     enrolled AS (
+       UPDATE window_shards SET enrolled = enrolled + (SELECT count(*) FROM added) WHERE window_id = $5 AND shard = $7)
      SELECT count(*)::int AS added FROM added`,
     [
       devices.length,
@@ -38,6 +43,7 @@ export async function addDevices(
       Uint8Array.from(devices, ({ group }) => group),
       windowId,
       mostPerWindow,
+      shard,
     ],
   );
   return row?.added ?? 0;

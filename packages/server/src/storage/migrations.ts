@@ -151,6 +151,31 @@ const MIGRATIONS: readonly string[] = [
      due timestamptz NOT NULL DEFAULT clock_timestamp(),
      UNIQUE (name, number)
    );`,
+  // What a window counts while it is open, in shards, so that processes do not wait for each other. Pages have room for
+  // the next version of their rows.
+  `CREATE TABLE window_shards (
+     window_id bigint NOT NULL,
+     shard bigint NOT NULL,
+     enrolled bigint NOT NULL DEFAULT 0,
+     received bigint NOT NULL DEFAULT 0,
+     PRIMARY KEY (window_id, shard)
+   ) WITH (fillfactor = 50);
+   ALTER TABLE tallies ADD COLUMN shard bigint NOT NULL DEFAULT 0, DROP CONSTRAINT tallies_pkey,
+     ADD PRIMARY KEY (window_id, shard);
+   ALTER TABLE refusals ADD COLUMN shard bigint NOT NULL DEFAULT 0, DROP CONSTRAINT refusals_pkey,
+     ADD PRIMARY KEY (window_id, reason, shard);`,
+  // A service may have several databases; the first has the tasks, and the others a part of every window.
+  `CREATE TABLE database_identity (
+     one boolean PRIMARY KEY DEFAULT true CHECK (one),
+     id text NOT NULL DEFAULT gen_random_uuid()::text,
+     first_id text,
+     others text NOT NULL DEFAULT ''
+   );
+   INSERT INTO database_identity DEFAULT VALUES;
+   ALTER TABLE windows ADD COLUMN others text NOT NULL DEFAULT '', DROP CONSTRAINT windows_task_id_fkey;`,
+  // Tallies fill several pools of keys, and intakes begin to claim at different ones.
+  `ALTER TABLE spare_keys ADD COLUMN pool smallint NOT NULL DEFAULT 0, DROP CONSTRAINT spare_keys_pkey,
+     ADD PRIMARY KEY (window_id, pool, id);`,
 ];
 
 /**

@@ -3,8 +3,16 @@ import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { LetheError } from "@lethe/core/error";
 import { createTurns } from "../async/in-turn.ts";
-import { type Database, DatabaseUnavailable, isPacked, OutOfSpace, runTransaction, type SqlValue } from "./database.ts";
+import {
+  type Database,
+  DatabaseUnavailable,
+  isHandedOver,
+  OutOfSpace,
+  runTransaction,
+  type SqlValue,
+} from "./database.ts";
 import type { Answer, Question } from "./pglite-thread.ts";
+import { ONE_SHARD } from "./shards.ts";
 import { type Patience, watchThread } from "./thread-watch.ts";
 
 /** PGlite, and whether its thread still lives. */
@@ -72,6 +80,7 @@ export async function openPglite(folder: string, patience: Patience = PATIENCE):
       inTurn(async () => {
         await ask("close");
       }),
+    shards: ONE_SHARD,
     broken,
     hurry,
   };
@@ -127,7 +136,7 @@ async function converse(folder: string, patience: Patience): Promise<Conversatio
   const ask: Conversation["ask"] = (question) => {
     if (question === "close") isClosing = true;
     const answer = next(question === "close" || IS_LONG.test(question.sql));
-    const handedOver = question === "close" ? [] : question.values.filter(isPacked).map(({ buffer }) => buffer);
+    const handedOver = question === "close" ? [] : question.values.filter(isHandedOver).map(({ buffer }) => buffer);
     if (!ended) thread.postMessage(question, handedOver);
     return answer;
   };

@@ -12,6 +12,7 @@ import { hostsOf } from "./database-url.ts";
 import { migrate } from "./migrations.ts";
 import { createPrimary, type Primary, unavailable } from "./primary.ts";
 import { createServerCheck, isUnreplicated, type ServerCheck, waitForStandby } from "./server-checks.ts";
+import { createShards } from "./shards.ts";
 import { BYTEA, readText } from "./values.ts";
 
 const MOST_CONNECTIONS = 10;
@@ -39,6 +40,8 @@ const SETTINGS = `${SESSION_SETTINGS}; SET jit = off; SET default_transaction_is
 /** How a PostgreSQL server is used. */
 export interface PostgresOptions {
   readonly queryTimeoutMs?: number;
+  /** What errors call it. */
+  readonly what?: string;
   /** Refuses a server that confirms a commit before a standby has it on its disk. */
   readonly requireStandby?: boolean;
 }
@@ -48,7 +51,7 @@ export interface PostgresOptions {
  * standby if it has one. If the URL names several hosts, the one that accepts writes is used.
  */
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Database> {
-  const { queryTimeoutMs = QUERY_TIMEOUT_MS, requireStandby = false } = options;
+  const { queryTimeoutMs = QUERY_TIMEOUT_MS, requireStandby = false, what = "the database of DATABASE_URL" } = options;
   const hosts = hostsOf(url);
   const check = createServerCheck({ requireStandby, areCopies: hosts.length > 1 });
   const primary = createPrimary(hosts, (alone) => poolConfig(alone, queryTimeoutMs, check));
@@ -59,18 +62,18 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     return database;
   } catch (error) {
     await primary.close();
-    throw whyUnusable(error);
+    throw whyUnusable(what, error);
   }
 }
 
-function whyUnusable(error: unknown): LetheError {
+function whyUnusable(what: string, error: unknown): LetheError {
   if (error instanceof LetheError) return error;
   // A server that was found, and refused.
   if (error instanceof DatabaseUnavailable && error.cause instanceof LetheError) return error.cause;
   const reason = error instanceof Error ? error.message : String(error);
   return new LetheError(
     "bad-database",
-    `the database of DATABASE_URL cannot be used: ${reason}; is it running, and may this user create tables in it?`,
+    `${what} cannot be used: ${reason}; is it running, and may this user create tables in it?`,
   );
 }
 
@@ -118,6 +121,7 @@ function databaseOf(primary: Primary, check: ServerCheck): Database {
     transaction: (use) => using((connection) => runTransaction(connection, use)),
     persist: () => using(waitForStandby),
     close: primary.close,
+    shards: createShards(),
   };
 }
 

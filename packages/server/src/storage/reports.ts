@@ -10,33 +10,39 @@ export interface Arrival {
 }
 
 /**
- * Stores the reports that come from an enrolled device with its own token, and are its first, if the window takes
- * reports; returns the devices of these. One statement, so that in the common case it is the whole transaction. Devices
- * are looked up one by one: without statistics, which an embedded database does not gather, a join would read the whole
- * table.
+ * Stores the reports that come from an enrolled device with its own token, and are its first; returns the devices of
+ * these. None if the window has no such shard: it is closed, or `lockShard` must make the shard. One statement, so that
+ * in the common case it is the whole transaction. Devices are looked up one by one: without statistics, which an
+ * embedded database does not gather, a join would read the whole table.
  */
 export async function addReports(
   transaction: Queryable,
   windowId: number,
+  shard: number,
   arrivals: readonly Arrival[],
 ): Promise<Uint8Array[]> {
   const width = arrivals[0]?.body.length ?? 0;
+  // In the same order everywhere: of two transactions with the same devices one waits for the other, never both.
+  const inOrder = arrivals.toSorted((a, b) => Buffer.compare(a.device, b.device));
   const [row] = await transaction.query<{ devices: Uint8Array | null }>(
-    `WITH collecting AS (SELECT id FROM windows WHERE id = $5 AND state = 'collecting' FOR NO KEY UPDATE),
+    `WITH collecting AS (
+       SELECT window_id AS id FROM window_shards WHERE window_id = $5 AND shard = $6 FOR NO KEY UPDATE),
      added AS (
        INSERT INTO reports (window_id, device, body)
        SELECT id, c1, c3 FROM collecting, ${packedRows(DEVICE_BYTES, TOKEN_HASH_BYTES, width)}
        WHERE (SELECT token_hash FROM devices WHERE device = c1 AND window_id = $5) = c2
        ON CONFLICT (device) DO NOTHING RETURNING device),
      to_count AS (INSERT INTO uncounted (window_id, device) SELECT $5, device FROM added),
-     received AS (UPDATE windows SET received = received + (SELECT count(*) FROM added) WHERE id = $5)
+     received AS (
+       UPDATE window_shards SET received = received + (SELECT count(*) FROM added) WHERE window_id = $5 AND shard = $6)
      SELECT string_agg(device, '') AS devices FROM added`,
     [
-      arrivals.length,
-      pack(arrivals.map(({ device }) => device)),
-      pack(arrivals.map(({ tokenHash }) => tokenHash)),
-      pack(arrivals.map(({ body }) => body)),
+      inOrder.length,
+      pack(inOrder.map(({ device }) => device)),
+      pack(inOrder.map(({ tokenHash }) => tokenHash)),
+      pack(inOrder.map(({ body }) => body)),
       windowId,
+      shard,
     ],
   );
   return unpack(row?.devices ?? new Uint8Array(), DEVICE_BYTES);

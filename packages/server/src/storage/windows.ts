@@ -1,5 +1,7 @@
+import { LetheError } from "@lethe/core/error";
 import type { Refused } from "@lethe/core/message";
-import type { Queryable, SqlValue } from "./database.ts";
+import type { Database, Queryable, SqlValue } from "./database.ts";
+import { ENROLLED, RECEIVED, takeShards } from "./window-shards.ts";
 
 /** A window, as it is stored. */
 export interface WindowRow {
@@ -11,12 +13,14 @@ export interface WindowRow {
   readonly commitment: Uint8Array;
   /** At a leader: a commitment to the helper's secret, once the helper has made keys for this window. */
   readonly helperCommitment: Uint8Array | null;
+  /** The ids of the databases, besides the first, that have a part of it, separated by spaces. */
+  readonly others: string;
   readonly enrolled: number;
   readonly received: number;
 }
 
 const COLUMNS = `id, task_id AS "taskId", name, number, state, secret_commitment AS commitment,
-  helper_commitment AS "helperCommitment", enrolled, received`;
+  helper_commitment AS "helperCommitment", others, ${ENROLLED} AS enrolled, ${RECEIVED} AS received`;
 
 /** The window with this number, if it was made. */
 export async function findWindow(database: Queryable, name: string, number: number): Promise<WindowRow | undefined> {
@@ -28,12 +32,8 @@ export async function findWindow(database: Queryable, name: string, number: numb
 }
 
 /** The window with this id, which exists. */
-export async function readWindow(
-  database: Queryable,
-  id: number,
-  lock: "FOR NO KEY UPDATE" | "" = "",
-): Promise<WindowRow> {
-  const [row] = await database.query<WindowRow>(`SELECT ${COLUMNS} FROM windows WHERE id = $1 ${lock}`, [id]);
+export async function readWindow(database: Queryable, id: number): Promise<WindowRow> {
+  const [row] = await database.query<WindowRow>(`SELECT ${COLUMNS} FROM windows WHERE id = $1`, [id]);
   if (!row) throw new TypeError(`there is no window ${id}`);
   return row;
 }
@@ -46,13 +46,46 @@ export function isUnreleased({ state }: WindowRow): boolean {
 /** Stores a new window, and returns its id. */
 export async function addWindow(
   transaction: Queryable,
-  { taskId, name, number, commitment }: Pick<WindowRow, "taskId" | "name" | "number" | "commitment">,
+  {
+    taskId,
+    name,
+    number,
+    commitment,
+    others = "",
+  }: Pick<WindowRow, "taskId" | "name" | "number" | "commitment"> & Partial<Pick<WindowRow, "others">>,
 ): Promise<number> {
   const [row] = await transaction.query<{ id: number }>(
-    "INSERT INTO windows (task_id, name, number, secret_commitment) VALUES ($1, $2, $3, $4) RETURNING id",
-    [taskId, name, number, commitment],
+    "INSERT INTO windows (task_id, name, number, secret_commitment, others) VALUES ($1, $2, $3, $4, $5) RETURNING id",
+    [taskId, name, number, commitment, others],
   );
   return (row as { id: number }).id;
+}
+
+/**
+ * Stores the part of a window that a database besides the first has, under the same id, unless it is there. Throws if
+ * another window is there instead.
+ */
+export async function addPart(
+  database: Queryable,
+  { id, taskId, name, number, commitment, others }: WindowRow,
+): Promise<void> {
+  await database.query(
+    `INSERT INTO windows (id, task_id, name, number, secret_commitment, others) OVERRIDING SYSTEM VALUE
+     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+    [id, taskId, name, number, commitment, others],
+  );
+  requireSame({ id, name, number, commitment }, await findWindow(database, name, number));
+}
+
+type Named = Pick<WindowRow, "id" | "name" | "number" | "commitment">;
+
+/** Throws unless a window in one database is the same in another. */
+export function requireSame({ id, name, number, commitment }: Named, other: Named | undefined): void {
+  if (other?.id === id && Buffer.compare(other.commitment, commitment) === 0) return;
+  throw new LetheError(
+    "bad-database",
+    `a database has another window instead of window ${number} of ${name}: was one restored from a backup?`,
+  );
 }
 
 /** The first number beyond all windows that were made. */
@@ -65,7 +98,7 @@ export async function nextUnusedWindow(database: Queryable, name: string): Promi
 }
 
 /** The part of a window that never changes. */
-export type WindowIdentity = Pick<WindowRow, "id" | "name" | "number" | "commitment">;
+export type WindowIdentity = Pick<WindowRow, "id" | "name" | "number" | "commitment" | "others">;
 
 const MOST_REMEMBERED = 1000;
 
@@ -97,7 +130,8 @@ export interface WatchedWindow extends WindowRow {
 }
 
 const REFUSED = `(SELECT coalesce(json_object_agg(reason, requests ORDER BY reason), '{}')::text
-  FROM refusals WHERE window_id = id) AS refused`;
+  FROM (SELECT reason, sum(requests) AS requests FROM refusals WHERE window_id = windows.id GROUP BY reason) AS summed
+  ) AS refused`;
 
 /** The windows of all tasks that are not erased yet, with their refusals. */
 export function watchUnfinished(database: Queryable): Promise<WatchedWindow[]> {
@@ -115,9 +149,14 @@ async function watch(database: Queryable, which: string, values: readonly SqlVal
   return rows.map((row) => ({ ...row, refused: JSON.parse(row.refused) as Refused }));
 }
 
-/** Locks a window: until the transaction ends it neither closes nor receives reports of other transactions. */
+/**
+ * Locks a window: until the transaction ends nobody else closes or ends it. An open window goes on counting in its
+ * shards.
+ */
 export async function lockWindow(transaction: Queryable, id: number): Promise<WindowRow> {
-  return readWindow(transaction, id, "FOR NO KEY UPDATE");
+  await transaction.query("SELECT id FROM windows WHERE id = $1 FOR UPDATE", [id]);
+  // In a second statement: one that waited for the lock would see shards of before.
+  return readWindow(transaction, id);
 }
 
 /** Stores the helper's commitment unless there is one, and returns the stored one: the first one counts. */
@@ -134,21 +173,44 @@ export async function noteHelperCommitment(
   return row?.noted;
 }
 
-/** Closes a window. Returns whether this call did: a window closes once. */
-export async function closeWindow(database: Queryable, id: number): Promise<boolean> {
-  const rows = await database.query(
-    "UPDATE windows SET state = 'closed' WHERE id = $1 AND state = 'collecting' RETURNING id",
-    [id],
+/**
+ * Closes a window: it waits for what is being counted, and nothing is counted afterwards. Returns whether this call did:
+ * a window closes once.
+ */
+export function closeWindow(database: Database, id: number): Promise<boolean> {
+  return database.transaction((transaction) => closeInTransaction(transaction, id));
+}
+
+/** The same as a part of a transaction. */
+export async function closeInTransaction(transaction: Queryable, id: number): Promise<boolean> {
+  const { state } = await lockWindow(transaction, id);
+  if (state !== "collecting") return false;
+  const { enrolled, received } = await takeShards(transaction, id);
+  await transaction.query(
+    "UPDATE windows SET state = 'closed', enrolled = enrolled + $2, received = received + $3 WHERE id = $1",
+    [id, enrolled, received],
   );
-  return rows.length > 0;
+  return true;
 }
 
 /** How a window can end. `lost` means that nobody can ever open its reports. */
 export type WindowOutcome = "released" | "not-enough" | "lost";
 
-/** Notes how a window ended, in the transaction that stores what is published about it. */
-export async function endWindow(transaction: Queryable, id: number, outcome: WindowOutcome): Promise<void> {
-  await transaction.query("UPDATE windows SET state = $2 WHERE id = $1", [id, outcome]);
+/**
+ * Notes how a window ended, and what it counted in all its databases, in the transaction that stores what is published
+ * about it.
+ */
+export async function endWindow(
+  transaction: Queryable,
+  { id, enrolled, received }: Pick<WindowRow, "id" | "enrolled" | "received">,
+  outcome: WindowOutcome,
+): Promise<void> {
+  await transaction.query("UPDATE windows SET state = $2, enrolled = $3, received = $4 WHERE id = $1", [
+    id,
+    outcome,
+    enrolled,
+    received,
+  ]);
 }
 
 /**
@@ -173,7 +235,8 @@ export async function claimErasure(
 /** How many requests of a window were refused, by reason. */
 export async function refusalsOf(database: Queryable, windowId: number): Promise<Refused> {
   const rows = await database.query<{ reason: string; requests: number }>(
-    "SELECT reason, requests FROM refusals WHERE window_id = $1 ORDER BY reason",
+    `SELECT reason, sum(requests)::bigint AS requests FROM refusals WHERE window_id = $1
+     GROUP BY reason ORDER BY reason`,
     [windowId],
   );
   return Object.fromEntries(rows.map(({ reason, requests }) => [reason, requests]));
@@ -182,12 +245,13 @@ export async function refusalsOf(database: Queryable, windowId: number): Promise
 /** Adds to the count of refusals of a window, if it is still collecting. */
 export async function addRefusals(
   database: Queryable,
+  shard: number,
   refusal: { readonly name: string; readonly number: number; readonly reason: string; readonly requests: number },
 ): Promise<void> {
   await database.query(
-    `INSERT INTO refusals (window_id, reason, requests)
-     SELECT id, $3, $4 FROM windows WHERE name = $1 AND number = $2 AND state = 'collecting'
-     ON CONFLICT (window_id, reason) DO UPDATE SET requests = refusals.requests + excluded.requests`,
-    [refusal.name, refusal.number, refusal.reason, refusal.requests],
+    `INSERT INTO refusals (window_id, reason, shard, requests)
+     SELECT id, $3, $5, $4 FROM windows WHERE name = $1 AND number = $2 AND state = 'collecting'
+     ON CONFLICT (window_id, reason, shard) DO UPDATE SET requests = refusals.requests + excluded.requests`,
+    [refusal.name, refusal.number, refusal.reason, refusal.requests, shard],
   );
 }

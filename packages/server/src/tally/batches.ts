@@ -9,13 +9,14 @@ import { randomBytes } from "node:crypto";
 import type { Secret } from "@lethe/core/encryption";
 import { allOf } from "../async/all-of.ts";
 import type { Database } from "../storage/database.ts";
+import type { Databases } from "../storage/databases.ts";
 import { leaseReports, markCounted } from "../storage/reports.ts";
-import { lockTally, saveTally } from "../storage/tallies.ts";
+import { addTally, lockTally, saveTally } from "../storage/tallies.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
 import type { WindowRow } from "../storage/windows.ts";
 import type { KeyFile } from "./key-file.ts";
 import type { CommittedKeys, ReceivedReport } from "./opening.ts";
-import { openTally, sealTally, type TallyKind, type TallyOf } from "./sealed-tally.ts";
+import { emptyTally, openTally, sealTally, type TallyKind, type TallyOf } from "./sealed-tally.ts";
 import type { Threads } from "./threads.ts";
 import { secretOf, windowKeysOf } from "./window-keys.ts";
 
@@ -27,7 +28,9 @@ const foundSizes = new WeakMap<TaskVersion, number>();
 
 /** What a process needs to count reports. */
 export interface CountingParts {
+  /** The first database, which decides about windows. */
   readonly database: Database;
+  readonly databases: Databases;
   readonly threads: Threads;
   readonly keyFile: KeyFile;
   readonly leaseSeconds: number;
@@ -50,18 +53,19 @@ export interface BatchCounter<Opened, Kind extends TallyKind> {
 }
 
 /**
- * Opens and counts what a window has received, until every report is counted or leased by another process, or until
+ * Opens and counts what a database has received for a window, until every report is counted or leased by another process, or until
  * `isPaused`. A process that is killed at any moment loses nothing and counts nothing twice: a batch is marked as
  * counted in the transaction that adds it to the tally, and only if its lease still holds.
  */
 export async function countBatches<Opened, Kind extends TallyKind>(
-  { database, keyFile, leaseSeconds, onCounted }: CountingParts,
+  { database: first, keyFile, leaseSeconds, onCounted }: CountingParts,
+  database: Database,
   task: TaskVersion,
   window: WindowRow,
   { kind, largestBatch, workers, open, settle }: BatchCounter<Opened, Kind>,
   isPaused: () => boolean,
 ): Promise<void> {
-  const windowSecret = await secretOf(database, keyFile, window);
+  const windowSecret = await secretOf(first, keyFile, window);
   if (!windowSecret) return;
   let batch = foundSizes.get(task) ?? Math.min(FIRST_BATCH, largestBatch);
   const work = async (): Promise<void> => {
@@ -83,8 +87,8 @@ export async function countBatches<Opened, Kind extends TallyKind>(
 }
 
 /**
- * Marks leased reports as counted and adds them to the tally, both or neither; false if the lease was lost: then
- * another process counts them.
+ * Marks leased reports as counted and adds them to a shard of the tally, both or neither; false if the lease was lost:
+ * then another process counts them.
  */
 async function addCounted<Kind extends TallyKind>(
   database: Database,
@@ -95,15 +99,17 @@ async function addCounted<Kind extends TallyKind>(
 ): Promise<boolean> {
   class LeaseLost extends Error {}
   try {
-    await database.transaction(async (transaction) => {
-      const stored = await lockTally(transaction, windowId);
-      const marked = await markCounted(transaction, windowId, lease, devices);
-      if (!stored || marked !== devices.length) throw new LeaseLost();
-      await saveTally(transaction, windowId, {
-        counted: stored.counted + devices.length,
-        sealed: sealTally(windowSecret, await add(openTally(windowSecret, stored.sealed, kind))),
-      });
-    });
+    await database.shards.borrow((shard) =>
+      database.transaction(async (transaction) => {
+        const stored = await lockTally(transaction, windowId, shard);
+        const marked = await markCounted(transaction, windowId, lease, devices);
+        if (marked !== devices.length) throw new LeaseLost();
+        const before = stored ? openTally(windowSecret, stored.sealed, kind) : emptyTally(kind);
+        const counted = (stored?.counted ?? 0) + devices.length;
+        const sealed = sealTally(windowSecret, await add(before));
+        await (stored ? saveTally : addTally)(transaction, windowId, shard, { counted, sealed });
+      }),
+    );
     return true;
   } catch (error) {
     if (error instanceof LeaseLost) return false;

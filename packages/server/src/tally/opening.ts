@@ -1,5 +1,5 @@
 import { type KeyObject, sign } from "node:crypto";
-import { commitToWindowSecret, type RistrettoGroup, secret } from "@lethe/core/encryption";
+import { commitToWindowSecret, fastXof, type RistrettoGroup, secret } from "@lethe/core/encryption";
 import {
   DEVICE_BYTES,
   decodeReport,
@@ -14,6 +14,7 @@ import {
 } from "@lethe/core/message";
 import { planTask, type TaskPlan } from "@lethe/core/plan";
 import { randomnessFrom, withBufferedRandomness } from "@lethe/core/randomness";
+import { ONLY_PLACE, type Place, placeOf } from "../storage/place.ts";
 import { groupsIn } from "./sealed-tally.ts";
 
 /** What a thread needs to know of a window: its secret, and the manifest, which has the layout. */
@@ -75,24 +76,32 @@ export function requireCommitted({ windowSecret, commitment }: CommittedKeys): v
   if (Buffer.compare(found, commitment) !== 0) throw new TypeError("the window's secret was destroyed meanwhile");
 }
 
-/** Ids and signed public keys for `count` devices to come. */
+/** A random id among those that belong to a place. */
+function newDevice({ index, of }: Place): Uint8Array {
+  const device = new Uint8Array(DEVICE_BYTES);
+  do random(device);
+  while (placeOf(device, of) !== index);
+  return device;
+}
+
+/** Ids and signed public keys for `count` devices to come, whose ids belong to this place. */
 export function issueKeys(
   { manifest: text, window, windowSecret }: WindowKeys,
   count: number,
   signingKey: KeyObject,
+  place: Place = ONLY_PLACE,
   group?: RistrettoGroup,
 ): IssuedKeys[] {
   const { manifest, hash, layout } = contextOf(text, group);
   const master = secret(windowSecret);
   return Array.from({ length: count }, () => {
-    const device = new Uint8Array(DEVICE_BYTES);
-    random(device);
+    const device = newDevice(place);
     const context = { task: manifest.task, window, device, role: ROLE } as const;
     const publicKeys = encodePublicKeys(
       layout.map((part) => part.server.issueKey(master, keyContextOf(part, context))),
     );
     const binding = { manifestHash: hash, window, device, role: ROLE, publicKeys } as const;
-    const signature = new Uint8Array(sign(null, publicKeysSigningBytes(binding), signingKey));
+    const signature = new Uint8Array(sign(null, publicKeysSigningBytes(binding, fastXof), signingKey));
     return { device, publicKeys, signature };
   });
 }

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { deriveTallyKey, type Secret } from "@lethe/core/encryption";
 import type { Task } from "@lethe/core/message";
+import { mergeAggregateShares } from "@lethe/core/two-server";
 
 /** The groups of a task, by their places. A task without groups is one group. */
 export function groupsIn({ groups = [""] }: Pick<Task, "groups">): readonly string[] {
@@ -52,6 +53,42 @@ interface SealedText {
   readonly invalid: number;
 }
 
+/** The tally of a shard in which nothing was counted. */
+export function emptyTally<Kind extends TallyKind>(kind: Kind): TallyOf<Kind> {
+  return tallyOf(kind, { sums: [], invalid: 0 }) as TallyOf<Kind>;
+}
+
+/** The tally of what the shards have counted together. */
+export function mergeTallies<Kind extends TallyKind>(kind: Kind, tallies: readonly TallyOf<Kind>[]): TallyOf<Kind> {
+  return tallies.reduce<WindowTally>(merge, emptyTally(kind)) as TallyOf<Kind>;
+}
+
+function merge(one: WindowTally, other: WindowTally): WindowTally {
+  const received = addUp(one.received, other.received);
+  const invalid = one.invalid + other.invalid;
+  if (one.kind === "sums" && other.kind === "sums") {
+    return { kind: "sums", sums: atEach<readonly number[]>(one.sums, other.sums, addUp), received, invalid };
+  }
+  if (one.kind === "share" && other.kind === "share") {
+    return {
+      kind: "share",
+      shares: atEach<Uint8Array | undefined>(one.shares, other.shares, mergeShares),
+      received,
+      invalid,
+    };
+  }
+  throw new TypeError("a window has tallies of one kind");
+}
+
+function mergeShares(one: Uint8Array | undefined, other: Uint8Array | undefined): Uint8Array | undefined {
+  return one && other ? mergeAggregateShares(one, other) : (one ?? other);
+}
+
+/** Combines the entries at the same places; one list may be shorter. */
+function atEach<A>(one: readonly A[], other: readonly A[], combine: (a?: A, b?: A) => A): A[] {
+  return Array.from({ length: Math.max(one.length, other.length) }, (_, i) => combine(one[i], other[i]));
+}
+
 /** The tally that a window of any task begins with; `noise` is what its count of invalid reports begins with. */
 export function sealEmptyTally(windowSecret: Secret<Uint8Array>, noise: number): Uint8Array {
   return sealTally(windowSecret, { kind: "sums", sums: [], received: [], invalid: noise });
@@ -96,5 +133,5 @@ function tallyOf(kind: TallyKind, { sums, received = [], invalid }: SealedText):
 
 /** Numbers at the same places, added up; a list may be shorter, and ends in zeros then. */
 export function addUp(one: readonly number[] = [], other: readonly number[] = []): number[] {
-  return Array.from({ length: Math.max(one.length, other.length) }, (_, i) => (one[i] ?? 0) + (other[i] ?? 0));
+  return atEach(one, other, (a = 0, b = 0) => a + b);
 }

@@ -1,5 +1,5 @@
 import { type KeyObject, sign } from "node:crypto";
-import { nobleGroup, type RistrettoGroup, secret } from "@lethe/core/encryption";
+import { fastXof, nobleGroup, type RistrettoGroup, secret } from "@lethe/core/encryption";
 import { DEVICE_BYTES, type Manifest, manifestHash, parseManifest, publicKeysSigningBytes } from "@lethe/core/message";
 import { randomnessFrom } from "@lethe/core/randomness";
 import {
@@ -51,7 +51,11 @@ export async function issueShares(
   return ids.map((device) => {
     const publicKeys = encodeShareKeys({ shareKeys: issueShareKeys(role, master, at, device, group), wrappingKey });
     const binding = { manifestHash: hash, window, device, role, publicKeys };
-    return { device, publicKeys, signature: new Uint8Array(sign(null, publicKeysSigningBytes(binding), signingKey)) };
+    return {
+      device,
+      publicKeys,
+      signature: new Uint8Array(sign(null, publicKeysSigningBytes(binding, fastXof), signingKey)),
+    };
   });
 }
 

@@ -3,6 +3,7 @@ import { parentPort } from "node:worker_threads";
 import type { TaskPlan } from "@lethe/core/plan";
 import type { PreparedHalf, ServerRole } from "@lethe/core/two-server";
 import { loadRistretto } from "../ristretto/libsodium.ts";
+import type { Place } from "../storage/place.ts";
 import { type Bundle, bundleOf } from "../storage/spare-keys.ts";
 import {
   type BatchSums,
@@ -18,7 +19,7 @@ import { issueShares, prepareShares, type ReceivedHalf } from "./shares.ts";
 
 /** The functions that a thread performs. */
 export interface Work {
-  issue(keys: CommittedKeys, count: number, signingKey: KeyObject): Bundle;
+  issue(keys: CommittedKeys, count: number, signingKey: KeyObject, place: Place): Bundle;
   open(keys: CommittedKeys, reports: readonly ReceivedReport[]): BatchSums;
   price(manifest: string, received: number): TaskPlan;
   issueShares(
@@ -46,17 +47,22 @@ const group = await loadRistretto();
 
 port.on("message", (call: Call) => {
   perform(call).then(
-    (result) => port.postMessage({ result } satisfies Outcome),
+    (result) => port.postMessage({ result } satisfies Outcome, call[0] === "issue" ? buffersOf(result as Bundle) : []),
     (error: unknown) =>
       port.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Outcome),
   );
 });
 
+/** They are handed over, because copying them would take longer. */
+function buffersOf({ devices, publicKeys, signatures }: Bundle): ArrayBuffer[] {
+  return [devices, publicKeys, signatures].map(({ buffer }) => buffer as ArrayBuffer);
+}
+
 async function perform(call: Call): Promise<unknown> {
   if (call[0] === "price") return priceRelease(call[1], call[2]);
   try {
     requireCommitted(call[1]);
-    if (call[0] === "issue") return bundleOf(issueKeys(call[1], call[2], call[3], group));
+    if (call[0] === "issue") return bundleOf(issueKeys(call[1], call[2], call[3], call[4], group));
     if (call[0] === "open") return openReports(call[1], call[2], group);
     if (call[0] === "issueShares") return await issueShares(call[1], call[2], call[3], call[4], group);
     return await prepareShares(call[1], call[2], call[3], call[4], group);

@@ -2,7 +2,7 @@ import { commitToWindowSecret, type Secret } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
 import type { Database, Queryable } from "../storage/database.ts";
 import { lockKeyFile } from "../storage/locks.ts";
-import { addTally } from "../storage/tallies.ts";
+import { addTally, FIRST_SHARD } from "../storage/tallies.ts";
 import { findVersionIn, type TaskVersion } from "../storage/tasks.ts";
 import { addWindow, findWindow, isUnreleased, readWindow, type WindowRow } from "../storage/windows.ts";
 import type { KeyFile } from "./key-file.ts";
@@ -12,7 +12,7 @@ import { sealEmptyTally } from "./sealed-tally.ts";
 /**
  * Makes a window, with its empty tally, in one transaction; its secret is on disk before. If several processes try, one
  * of them makes it. `noise` is what the count of invalid reports begins with. Undefined if a new version of the task,
- * which this process has not seen yet, takes over from this window.
+ * which this process has not seen yet, takes over from this window. `others` are the ids of the other databases.
  */
 export function makeWindow(
   database: Database,
@@ -20,6 +20,7 @@ export function makeWindow(
   { id: taskId, manifest: { task: name } }: TaskVersion,
   number: number,
   noise: () => number,
+  others = "",
 ): Promise<WindowRow | undefined> {
   return database.transaction(async (transaction) => {
     await lockKeyFile(transaction);
@@ -32,8 +33,9 @@ export function makeWindow(
       name,
       number,
       commitment: commitToWindowSecret(windowSecret),
+      others,
     });
-    await addTally(transaction, id, sealEmptyTally(windowSecret, noise()));
+    await addTally(transaction, id, FIRST_SHARD, { counted: 0, sealed: sealEmptyTally(windowSecret, noise()) });
     return readWindow(transaction, id);
   });
 }

@@ -23,13 +23,21 @@ export function changed(ciphertext: LatticeCiphertext, change: (copy: LatticeCip
   return copy;
 }
 
-/** c₁ + c₀·s = (q/t)·m + noise: all that the key holder sees. */
-export function openPhase(ring: Ring, secretKey: LatticeSecretKey, { c0, c1 }: LatticeCiphertext): RingElement {
-  const phase = c1.slice();
-  const sSpectrum = ring.transformSmall(secretKey.reveal());
-  ring.addProduct(phase, ring.transform(c0), sSpectrum);
-  sSpectrum.fill(0);
-  return phase;
+/**
+ * Opens ciphertexts: c₁ + c₀·s = (q/t)·m + noise, all that the key holder sees. It is valid until the next call, which
+ * works in the same arrays: with fresh ones, collecting garbage would take a second processor.
+ */
+export function phaseOpener(ring: Ring): (secretKey: LatticeSecretKey, ciphertext: LatticeCiphertext) => RingElement {
+  const phase = ring.zero();
+  const c0Spectra = ring.transform(phase);
+  const sSpectrum = new Float64Array(ring.parameters.dimension);
+  return (secretKey, { c0, c1 }) => {
+    phase.set(c1);
+    ring.transformSmall(secretKey.reveal(), sSpectrum);
+    ring.addProduct(phase, ring.transform(c0, c0Spectra), sSpectrum);
+    sSpectrum.fill(0);
+    return phase;
+  };
 }
 
 /** The length of an encoded ciphertext. */

@@ -67,8 +67,9 @@ export function decodeCompact(
 }
 
 /**
- * Decodes compact ciphertexts of one format, which is checked here, once. The work is the same for all bytes of the
- * right length: where bits that only fill up a byte are set, the ciphertext is that without them, and not clean.
+ * Decodes compact ciphertexts of one format, which is checked here, once. A ciphertext is valid until the next call,
+ * which overwrites it. The work is the same for all bytes of the right length: where bits that only fill up a byte are
+ * set, the ciphertext is that without them, and not clean.
  */
 export function compactDecoder(
   parameters: LatticeParameters,
@@ -79,10 +80,10 @@ export function compactDecoder(
   const every = Int32Array.from({ length: parameters.dimension }, (_, slot) => slot);
   const ofC0 = planesOf(parameters, format.c0Bits, every);
   const ofC1 = planesOf(parameters, format.c1Bits, Int32Array.from(format.reads));
+  const ciphertext = { c0: new Int32Array(length), c1: new Int32Array(length) };
 
   return (bytes) => {
     requireLength("a compact lattice ciphertext", bytes, size);
-    const ciphertext = { c0: new Int32Array(length), c1: new Int32Array(length) };
     const first = unpackPlanes(ofC0, bytes, 0, ciphertext.c0);
     const second = unpackPlanes(ofC1, bytes, first.end, ciphertext.c1);
     return { ciphertext, clean: (first.stray | second.stray) === 0 };
@@ -139,7 +140,7 @@ function planesOf({ dimension, limbs }: LatticeParameters, bits: number, slots: 
   }));
 }
 
-/** Into an element of zeros. `stray` is 0 if the bits behind each plane's last value are. */
+/** Other limbs stay as they are. `stray` is 0 if the bits behind each plane's last value are. */
 function unpackPlanes(
   planes: readonly Plane[],
   bytes: Uint8Array,

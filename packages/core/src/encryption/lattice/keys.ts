@@ -24,19 +24,17 @@ const SEED_BYTES = 32;
 
 /** Draws the seed, then s: a prefix of what `generateKeys` draws. */
 export function generateSecretKey(ring: Ring, random: Randomness): LatticeSecretKey {
-  return secret(drawSecret(ring, random).s);
+  const { dimension } = ring.parameters;
+  const s = new Int32Array(dimension);
+  drawSecret(random, s);
+  return secret(s);
 }
 
 /** A pair of keys; the secret key is drawn first. `hash` is `xof`, in an implementation of the caller's choice. */
 export function generateKeys(ring: Ring, random: Randomness, hash: Xof): KeyPair<LatticePublicKey, LatticeSecretKey> {
-  const { seed, s } = drawSecret(ring, random);
-  const e = new Int32Array(s.length);
-  addCentredBinomial(random, e);
-  const aSpectra = ring.transform(expandSeed(ring, seed, hash));
-  const sSpectrum = ring.transformSmall(s);
-  const b = ring.zero();
-  ring.addProduct(b, aSpectra, sSpectrum, e);
-  negateRange(ring.parameters, b, 0, ring.parameters.dimension);
+  const arrays = arraysFor(ring);
+  const { s, e, b, sSpectrum, aSpectra } = arrays;
+  const seed = drawKeys(ring, random, hash, arrays);
   for (const array of [e, sSpectrum]) array.fill(0);
   let bSpectra: LimbSpectra | undefined;
   const publicKey = {
@@ -52,12 +50,54 @@ export function generateKeys(ring: Ring, random: Randomness, hash: Xof): KeyPair
   return { publicKey, secretKey: secret(s) };
 }
 
-function drawSecret(ring: Ring, random: Randomness): { seed: Uint8Array; s: SmallPolynomial } {
+/**
+ * Issues public keys: each is the encoded public key of `generateKeys`. It works in the same arrays again and again:
+ * with fresh ones, collecting garbage would take a second processor.
+ */
+export function keyIssuer(ring: Ring, hash: Xof): (random: Randomness) => Uint8Array {
+  const arrays = arraysFor(ring);
+  const { s, e, b, sSpectrum } = arrays;
+  return (random) => {
+    try {
+      return encodePublicKey(ring, { seed: drawKeys(ring, random, hash, arrays), b });
+    } finally {
+      for (const array of [s, e, b, sSpectrum]) array.fill(0);
+    }
+  };
+}
+
+/** What a pair of keys is made in. Before, s, e and b are zero. */
+interface KeyArrays {
+  readonly s: SmallPolynomial;
+  readonly e: SmallPolynomial;
+  readonly b: RingElement;
+  readonly sSpectrum: Float64Array;
+  readonly aSpectra: LimbSpectra;
+}
+
+function arraysFor(ring: Ring): KeyArrays {
+  const { dimension } = ring.parameters;
+  const [s, e, b] = [new Int32Array(dimension), new Int32Array(dimension), ring.zero()];
+  return { s, e, b, sSpectrum: ring.transformSmall(s), aSpectra: ring.transform(b) };
+}
+
+/** Draws s and e, and multiplies b = −(a·s + e); returns the seed of a. */
+function drawKeys(ring: Ring, random: Randomness, hash: Xof, { s, e, b, sSpectrum, aSpectra }: KeyArrays): Uint8Array {
+  const seed = drawSecret(random, s);
+  addCentredBinomial(random, e);
+  ring.transform(expandSeed(ring, seed, hash), aSpectra);
+  ring.transformSmall(s, sSpectrum);
+  ring.addProduct(b, aSpectra, sSpectrum, e);
+  negateRange(ring.parameters, b, 0, ring.parameters.dimension);
+  return seed;
+}
+
+/** Draws the seed, which is returned, and adds s to zeros. */
+function drawSecret(random: Randomness, zeros: SmallPolynomial): Uint8Array {
   const seed = new Uint8Array(SEED_BYTES);
   random(seed);
-  const s = new Int32Array(ring.parameters.dimension);
-  addTernary(random, s);
-  return { seed, s };
+  addTernary(random, zeros);
+  return seed;
 }
 
 /** a, uniform: the XOF's bits cut into limbs, which is exact because q is a power of two. */
@@ -75,7 +115,7 @@ export function publicKeyBytes(ring: Ring): number {
 }
 
 /** The seed of a, and b, packed. */
-export function encodePublicKey(ring: Ring, { seed, b }: LatticePublicKey): Uint8Array {
+export function encodePublicKey(ring: Ring, { seed, b }: Pick<LatticePublicKey, "seed" | "b">): Uint8Array {
   const bytes = new Uint8Array(publicKeyBytes(ring));
   bytes.set(seed);
   packBits(b, LIMB_BITS, bytes, SEED_BYTES);

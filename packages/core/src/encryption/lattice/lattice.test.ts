@@ -149,3 +149,34 @@ describe("keys", () => {
     expect(() => scheme.decodePublicKey(new Uint8Array(scheme.publicKeyBytes))).toThrow("zero is not a public key");
   });
 });
+
+describe("arrays that are used again", () => {
+  const seeded = (seed: number) => fastRandomness(`key ${seed}`);
+
+  it.each(LATTICE_SETS)(
+    "an issued key of $set $dimension is that of generateKeys, also after a draw that failed",
+    (parameters) => {
+      const scheme = createLattice(parameters, 1);
+      for (let i = 0; i < 10; i++) {
+        // After the seed, s, or s and e.
+        let left = i % 4;
+        const failing = (into: Uint8Array): void => {
+          if (left-- === 0) throw new Error("no randomness");
+          random(into);
+        };
+        if (i % 4 < 3) expect(() => scheme.issueKey(failing)).toThrow("no randomness");
+        expect(scheme.issueKey(seeded(i))).toEqual(scheme.encodePublicKey(scheme.generateKeys(seeded(i)).publicKey));
+      }
+    },
+  );
+
+  it("a ciphertext and a message are as they were after others were decrypted", () => {
+    const scheme = createLattice(L1, 4);
+    const { publicKey, secretKey } = scheme.generateKeys(random);
+    const messages = [3, 5].map((value) => new Int32Array(1024).fill(value));
+    const ciphertexts = messages.map((message) => scheme.encrypt(publicKey, message, random));
+    const encoded = ciphertexts.map(scheme.encode);
+    expect(ciphertexts.map((ciphertext) => scheme.decrypt(secretKey, ciphertext))).toEqual(messages);
+    expect(ciphertexts.map(scheme.encode)).toEqual(encoded);
+  });
+});

@@ -1,12 +1,13 @@
 import { fastXof } from "../../fast-xof.ts";
 import type { Randomness } from "../../randomness/index.ts";
 import type { AdditiveScheme } from "../rerandomizable.ts";
-import { changed, type LatticeCiphertext, openPhase, trivialCiphertext } from "./ciphertext.ts";
+import { changed, type LatticeCiphertext, phaseOpener, trivialCiphertext } from "./ciphertext.ts";
 import { unitOf } from "./in-place.ts";
 import {
   encodePublicKey,
   generateKeys,
   generateSecretKey,
+  keyIssuer,
   type LatticePublicKey,
   type LatticeSecretKey,
 } from "./keys.ts";
@@ -33,7 +34,10 @@ export type Slots = Int32Array;
  */
 export interface LatticeScheme
   extends AdditiveScheme<Slots, LatticePublicKey, LatticeSecretKey, LatticeCiphertext>,
-    RotatingLattice {}
+    RotatingLattice {
+  /** The public key of `generateKeys`, encoded. */
+  issueKey(random: Randomness): Uint8Array;
+}
 
 /** `plaintextBits` is log₂ t, at most 30 and at least one bit less than log₂ q. */
 export function createLattice(parameters: LatticeParameters, plaintextBits: number): LatticeScheme {
@@ -47,6 +51,7 @@ export function createLattice(parameters: LatticeParameters, plaintextBits: numb
   const N = set.dimension;
   const t = 2 ** plaintextBits;
   const delta = unitOf(set, plaintextBits);
+  const openPhase = phaseOpener(ring);
 
   function addEncryptionsOfZero(
     publicKey: LatticePublicKey,
@@ -79,10 +84,11 @@ export function createLattice(parameters: LatticeParameters, plaintextBits: numb
   }
 
   function decrypt(secretKey: LatticeSecretKey, ciphertext: LatticeCiphertext): Slots {
-    const phase = openPhase(ring, secretKey, ciphertext);
+    const phase = openPhase(secretKey, ciphertext);
     const message = new Int32Array(N);
     // Rounding up past t wraps to 0.
     for (let i = 0; i < N; i++) message[i] = Math.floor(coefficient(set, phase, i) / delta + 0.5) & (t - 1);
+    phase.fill(0);
     return message;
   }
 
@@ -94,6 +100,7 @@ export function createLattice(parameters: LatticeParameters, plaintextBits: numb
     hidesRerandomizations: false,
     generateKeys: (random) => generateKeys(ring, random, fastXof),
     generateSecretKey: (random) => generateSecretKey(ring, random),
+    issueKey: keyIssuer(ring, fastXof),
     encrypt,
     rerandomize: (publicKey, ciphertext, random) =>
       changed(ciphertext, (copy) => addEncryptionsOfZero(publicKey, copy, 1, random)),

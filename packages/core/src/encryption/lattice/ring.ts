@@ -13,8 +13,8 @@ export interface Ring {
   readonly parameters: LatticeParameters;
   zero(): RingElement;
 
-  transform(element: RingElement): LimbSpectra;
-  /** Overwrites and returns `into`, if there is one. */
+  /** These two overwrite and return `into`, if there is one. */
+  transform(element: RingElement, into?: LimbSpectra): LimbSpectra;
   transformSmall(small: SmallPolynomial, into?: Spectrum): Spectrum;
   /**
    * Adds a product, exactly, if the factor's 2-norm is at most that of a vector full of `largestFactor(N)`, and a
@@ -42,16 +42,24 @@ function createRing(parameters: LatticeParameters): Ring {
   const product = new Float64Array(N);
   const none = new Int32Array(N);
 
-  function transform(element: RingElement): LimbSpectra {
-    const centred = centreLimbs(parameters, element);
-    const spectra = Array.from({ length: limbs }, (_, l) => {
-      const spectrum = new Float64Array(centred.subarray(l * N, (l + 1) * N));
+  function transform(
+    element: RingElement,
+    into: LimbSpectra = Array.from({ length: limbs }, () => new Float64Array(N)),
+  ): LimbSpectra {
+    for (let i = 0; i < N; i++) {
+      // What is carried out of the top limb is a multiple of q.
+      let carry = 0;
+      for (let l = 0; l < limbs; l++) {
+        const value = (element[l * N + i] as number) + carry;
+        carry = (value + LIMB_HALF) >> LIMB_BITS;
+        (into[l] as Float64Array)[i] = value - carry * LIMB;
+      }
+    }
+    for (const spectrum of into) {
       fft.forward(spectrum);
       for (let k = 0; k < N; k++) spectrum[k] = (spectrum[k] as number) * (2 / N);
-      return spectrum;
-    });
-    centred.fill(0);
-    return spectra;
+    }
+    return into;
   }
 
   function transformSmall(small: SmallPolynomial, into: Spectrum = new Float64Array(N)): Spectrum {
@@ -83,17 +91,6 @@ function createRing(parameters: LatticeParameters): Ring {
     transformSmall,
     addProduct,
   };
-}
-
-/** The same element with limbs in [−2²⁴, 2²⁴); the carry out of the top limb is a multiple of q. */
-function centreLimbs({ dimension: N, limbs }: LatticeParameters, element: RingElement): Int32Array {
-  const centred = element.slice();
-  for (let i = 0; i < limbs * N; i++) {
-    const carry = ((centred[i] as number) + LIMB_HALF) >> LIMB_BITS;
-    centred[i] = (centred[i] as number) - carry * LIMB;
-    if (i + N < limbs * N) centred[i + N] = (centred[i + N] as number) + carry;
-  }
-  return centred;
 }
 
 function multiplyPointwise(left: Float64Array, right: Float64Array, into: Float64Array): void {

@@ -3,7 +3,7 @@ import {
   compactDecoder,
   createLattice,
   type DeviceKeyContext,
-  deriveDeviceKeys,
+  deriveDevicePublicKey,
   deriveDeviceSecretKey,
   encodeCompact,
   type LatticeChoice,
@@ -105,8 +105,7 @@ export function latticeServer(plan: LatticePlan, answers: AnswerReader<Slots>): 
   const at = (context: DeviceKeyContext, i: number): DeviceKeyContext => ({ ...context, index: context.index + i });
 
   return {
-    issueKey: (master, context) =>
-      join(indices.map((i) => scheme.encodePublicKey(deriveDeviceKeys(scheme, master, at(context, i)).publicKey))),
+    issueKey: (master, context) => join(indices.map((i) => deriveDevicePublicKey(scheme, master, at(context, i)))),
     open: (master, context, report, random) => {
       if (report.length !== length) return readOrDraw(answers, random, undefined);
       let intact = true;

@@ -1,0 +1,34 @@
+import type { Queryable } from "./database.ts";
+
+/** What a database knows of itself. */
+export interface DatabaseIdentity {
+  /** A random id that it got when it was made. A window names its databases by these. */
+  readonly id: string;
+  /** At the first database of a service: the ids of the others that a process was started with last. */
+  readonly others: string;
+}
+
+/** The identity of a database. */
+export async function findIdentity(database: Queryable): Promise<DatabaseIdentity> {
+  const [row] = await database.query<DatabaseIdentity>("SELECT id, others FROM database_identity");
+  return row as DatabaseIdentity;
+}
+
+/** The id of a database. */
+export async function identify(database: Queryable): Promise<string> {
+  return (await findIdentity(database)).id;
+}
+
+/** The id of the first database of the service that this one belongs to: the given one, if it belonged to none. */
+export async function claimFor(database: Queryable, firstId: string): Promise<string> {
+  const [row] = await database.query<{ firstId: string }>(
+    `UPDATE database_identity SET first_id = coalesce(first_id, $1) RETURNING first_id AS "firstId"`,
+    [firstId],
+  );
+  return (row as { firstId: string }).firstId;
+}
+
+/** Stores the ids of the other databases in the first. */
+export async function rememberOthers(first: Queryable, others: string): Promise<void> {
+  await first.query("UPDATE database_identity SET others = $1 WHERE others <> $1", [others]);
+}
