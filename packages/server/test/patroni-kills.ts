@@ -167,8 +167,9 @@ async function releaseWhileKilled(
 
 /** The kills as a table, one row per kind, and the longest outage. */
 export function describeKills({ kills }: NodeKillsResult): string {
-  const rows = KINDS.map((kind) => {
+  const rows = KINDS.flatMap((kind) => {
     const outages = kills.filter((kill) => kill.kind === kind).map(({ outageSeconds }) => outageSeconds);
+    if (outages.length === 0) return [];
     const sorted = outages.sort((a, b) => a - b);
     const [median, longest] = [sorted[Math.floor(sorted.length / 2)] ?? 0, sorted.at(-1) ?? 0];
     return `| ${kind} | ${outages.length} | ${median.toFixed(1)} s | ${longest.toFixed(1)} s |`;
