@@ -2,6 +2,7 @@ import type { KeyObject } from "node:crypto";
 import { parentPort } from "node:worker_threads";
 import type { TaskPlan } from "@lethe/core/plan";
 import type { PreparedHalf, ServerRole } from "@lethe/core/two-server";
+import { createTurns } from "../async/in-turn.ts";
 import { loadRistretto } from "../ristretto/libsodium.ts";
 import type { Place } from "../storage/place.ts";
 import { type Bundle, bundleOf } from "../storage/spare-keys.ts";
@@ -45,17 +46,19 @@ if (!port) throw new TypeError("this file runs as a worker thread");
 
 const group = await loadRistretto();
 
-port.on("message", (call: Call) => {
-  perform(call).then(
-    (result) => port.postMessage({ result } satisfies Outcome, call[0] === "issue" ? buffersOf(result as Bundle) : []),
-    (error: unknown) =>
-      port.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Outcome),
-  );
-});
+// One after another, also where a function waits for something: the end of one wipes what the next would use.
+const inTurn = createTurns();
+port.on("message", (call: Call) => void inTurn(() => answer(call)));
 
-/** They are handed over, because copying them would take longer. */
-function buffersOf({ devices, publicKeys, signatures }: Bundle): ArrayBuffer[] {
-  return [devices, publicKeys, signatures].map(({ buffer }) => buffer as ArrayBuffer);
+async function answer(call: Call): Promise<void> {
+  try {
+    const result = await perform(call);
+    // Copying a bundle would take longer than to hand it over.
+    const handedOver = call[0] === "issue" ? Object.values(result as Bundle).map(({ buffer }) => buffer) : [];
+    port?.postMessage({ result } satisfies Outcome, handedOver);
+  } catch (error) {
+    port?.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Outcome);
+  }
 }
 
 async function perform(call: Call): Promise<unknown> {

@@ -8,8 +8,8 @@ import type { Call, Outcome, Work } from "./thread.ts";
  */
 export interface Threads {
   /**
-   * Calls a function of `thread.ts` in the next thread that is free. Rejects if the function throws, or if its thread
-   * dies.
+   * Calls a function of `thread.ts` in the thread that has least to do. Rejects if the function throws, or if its
+   * thread dies.
    */
   run<Name extends keyof Work>(name: Name, ...args: Parameters<Work[Name]>): Promise<ReturnType<Work[Name]>>;
   readonly count: number;
@@ -23,42 +23,45 @@ interface Job {
   readonly reject: (error: Error) => void;
 }
 
+/** The job that a thread is at, and the next one: between the two it does not wait for this thread, which is busy. */
+const MOST_JOBS = 2;
+
 /** Starts `count` threads. A thread that dies is replaced. */
 export function startThreads(count: number): Threads {
   const waiting: Job[] = [];
-  const idle: Worker[] = [];
-  const running = new Map<Worker, Job>();
-  const all = new Set<Worker>();
+  /** What each thread was sent and has not answered; it answers in this order. */
+  const threads = new Map<Worker, Job[]>();
   for (let i = 0; i < count; i++) start();
 
   function start(): void {
     const thread = new Worker(new URL("./thread.js", import.meta.url), { execArgv: [] });
-    all.add(thread);
-    idle.push(thread);
+    const jobs: Job[] = [];
+    threads.set(thread, jobs);
     thread.on("message", (outcome: Outcome) => {
-      const job = running.get(thread);
-      running.delete(thread);
-      idle.push(thread);
+      const job = jobs.shift();
       next();
       if ("result" in outcome) job?.resolve(outcome.result);
       else job?.reject(new Error(outcome.error));
     });
-    // For example out of memory: its job fails, and another thread takes its place.
+    // For example out of memory: its jobs fail, and another thread takes its place.
     thread.on("error", (error) => {
-      all.delete(thread);
-      if (idle.includes(thread)) idle.splice(idle.indexOf(thread), 1);
-      running.get(thread)?.reject(error);
-      running.delete(thread);
+      threads.delete(thread);
+      for (const { reject } of jobs) reject(error);
       start();
       next();
     });
   }
 
+  /** Each job goes to the thread that has least to do. */
   function next(): void {
-    while (idle.length > 0 && waiting.length > 0) {
-      const [thread, job] = [idle.pop() as Worker, waiting.shift() as Job];
-      running.set(thread, job);
-      thread.postMessage(job.call);
+    for (let most = 1; most <= MOST_JOBS; most++) {
+      for (const [thread, jobs] of threads) {
+        if (jobs.length >= most) continue;
+        const job = waiting.shift();
+        if (!job) return;
+        jobs.push(job);
+        thread.postMessage(job.call);
+      }
     }
   }
 
@@ -71,7 +74,7 @@ export function startThreads(count: number): Threads {
         next();
       }),
     close: async () => {
-      await Promise.all([...all].map((thread) => thread.terminate()));
+      await Promise.all([...threads.keys()].map((thread) => thread.terminate()));
     },
   };
 }
