@@ -4,6 +4,7 @@ import { DEVICE_BYTES, encodeManifest } from "@lethe/core/message";
 import { afterAll, expect, it } from "vitest";
 import { startThreads } from "../../dist/tally/threads.js";
 import { EXACT_TASK } from "../../test/service.ts";
+import { ONLY_PLACE } from "../storage/place.ts";
 import type { CommittedKeys } from "./opening.ts";
 
 const { privateKey } = generateKeyPairSync("ed25519");
@@ -24,7 +25,7 @@ it("every job gets its own result, in whatever order the threads finish, and one
     counts.map((count, i) => {
       const keys = newKeys();
       const wrong = { ...keys, commitment: new Uint8Array(randomBytes(32)) };
-      return threads.run("issue", i % 7 === 3 ? wrong : keys, count, privateKey);
+      return threads.run("issue", i % 7 === 3 ? wrong : keys, count, privateKey, ONLY_PLACE);
     }),
   );
   for (const [i, outcome] of settled.entries()) {
@@ -39,7 +40,9 @@ it("every job gets its own result, in whatever order the threads finish, and one
 it("the caller's secret stays as it is: each thread wipes its own copy", async () => {
   const keys = newKeys();
   const before = keys.windowSecret.slice();
-  const [one, other] = await Promise.all([1, 2].map((count) => threads.run("issue", keys, count, privateKey)));
+  const [one, other] = await Promise.all(
+    [1, 2].map((count) => threads.run("issue", keys, count, privateKey, ONLY_PLACE)),
+  );
   expect(keys.windowSecret).toEqual(before);
   expect([one, other].map((bundle) => bundle?.signatures.length)).toEqual([64, 128]);
 });
