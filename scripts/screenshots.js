@@ -12,7 +12,8 @@ import { findOrInstallBrowsers } from "./browsers.js";
 
 const WINDOWS = 8;
 const MOST_BYTES = 150_000;
-const MOST_MS = 120_000;
+/** Only a page that hangs takes longer, also on a busy machine. */
+const MOST_MS = 600_000;
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const { CHROMIUM_PATH: executablePath } = findOrInstallBrowsers().paths;
