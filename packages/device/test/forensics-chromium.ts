@@ -89,7 +89,7 @@ async function runPages(
   { open, onClosed }: { open: () => Promise<Page[]>; onClosed: () => Promise<void> },
   fault: Fault | undefined,
 ): Promise<number[][]> {
-  toNextWindow(service);
+  await toNextWindow(service, task);
   const options = { server: service.url, task, operatorKey: service.operatorKey };
   const backwards = NAMES.map((name) => [...name].reverse().join(""));
   let pages: Page[] = [];

@@ -27,7 +27,7 @@ export async function examineFiles(
 ): Promise<Found> {
   const { url: server, operatorKey, clock } = service;
   const task = await newTask(service, scheme);
-  toNextWindow(service);
+  await toNextWindow(service, task);
   const disk = temporaryFolder();
   const problems: LetheError[] = [];
   const onProblem = (problem: LetheError) => problems.push(problem);

@@ -51,9 +51,15 @@ export async function newTask(service: TestService, scheme: "lattice" | "elgamal
   return task;
 }
 
-/** Before devices open. */
-export function toNextWindow({ clock }: TestService): void {
+/**
+ * Before devices open. Waits for the keys of the window: devices that enrol seconds after others would write at other
+ * moments.
+ */
+export async function toNextWindow(service: TestService, task: string): Promise<void> {
+  const { clock } = service;
   clock.advance(WINDOW_SECONDS - ((clock() / 1000) % WINDOW_SECONDS));
+  const window = clock() / 1000 / WINDOW_SECONDS;
+  await eventually(async () => ((await askToEnrol(service, task, window)).ok ? true : undefined));
 }
 
 /** Devices that are moved together. */
