@@ -86,6 +86,22 @@ describe.runIf(chromiumPath).each(MODES)("the console of lethe demo --mode %s", 
         ]),
       );
 
+  /** The rows of the first table once each has its truth, which the page fetches apart from the releases. */
+  async function completeRows(page: Page, metric: string): Promise<[string, number[]][]> {
+    const WITH_TRUTH = 5;
+    let rows: [string, number[]][] = [];
+    await expect
+      .poll(
+        async () => {
+          rows = await rowsIn(page, metric, 0);
+          return rows.length > 0 && rows.every(([, values]) => values.length === WITH_TRUTH);
+        },
+        { timeout: WINDOWS_TIMEOUT },
+      )
+      .toBe(true);
+    return rows;
+  }
+
   it("shows what happens on the devices beside what the service knows, while it happens", async () => {
     const page = await open();
     const live = page.locator(".live");
@@ -121,7 +137,7 @@ describe.runIf(chromiumPath).each(MODES)("the console of lethe demo --mode %s", 
     await expect.poll(() => results.length, { timeout: WINDOWS_TIMEOUT }).toBeGreaterThan(0);
     const { window, metrics: printed } = results[0] as DemoResult;
     const page = await open(`#/results/editor-health?window=${window}`);
-    await page.locator("section.metric").first().waitFor();
+    await completeRows(page, "export.failed");
     const truths = (await demonstration()).windows.find((each) => each.window === window)?.truth ?? [];
     expect(truths.map(({ truth }) => truth)).toEqual(printed.map(({ truth }) => truth));
     const release = await published(window);
@@ -194,8 +210,7 @@ describe.runIf(chromiumPath).each(MODES)("the console of lethe demo --mode %s", 
 
   it("says that the demonstration has ended, and keeps what it showed; no browser was opened", async () => {
     const page = await open();
-    await page.locator("section.metric").first().waitFor();
-    const before = await rowsIn(page, "export.failed", 0);
+    const before = await completeRows(page, "export.failed");
     command.kill("SIGINT");
     await once(command, "exit");
     await page.getByText("The demonstration has ended.").waitFor({ timeout: PATIENCE_MS });
