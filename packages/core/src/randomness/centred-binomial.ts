@@ -19,8 +19,7 @@ export function addCentredBinomial(random: Randomness, sums: Int32Array): void {
   if (words.length !== needed) words = new Uint32Array(needed);
   random(new Uint8Array(words.buffer));
   for (let i = 0, shared = length; i < length; shared++) {
-    // The first step of counting, for all three samples at once: ten is even, so no pair of bits crosses a border.
-    let tens = pairsOf(words[shared] as number);
+    let tens = words[shared] as number;
     for (const end = Math.min(i + 3, length); i < end; i++) {
       sums[i] = (sums[i] as number) + ones42(words[i] as number, tens & 0x3ff) - CENTRED_BINOMIAL_ETA;
       tens >>>= 10;
@@ -29,14 +28,10 @@ export function addCentredBinomial(random: Randomness, sums: Int32Array): void {
   words.fill(0);
 }
 
-/** The number of ones in each pair of bits. */
-function pairsOf(word: number): number {
-  return word - ((word >>> 1) & 0x55555555);
-}
-
-/** The number of ones in a word and in ten bits whose pairs are counted; both share fields from the second step on. */
-function ones42(word: number, pairsOfTen: number): number {
-  const pairs = pairsOf(word);
+/** The number of ones in 32 + 10 bits; both words are counted in the same fields from the second step on. */
+function ones42(word: number, ten: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555);
+  const pairsOfTen = ten - ((ten >>> 1) & 0x155);
   // Fields of four bits: at most 4 + 4.
   const nibbles =
     (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333) + (pairsOfTen & 0x333) + ((pairsOfTen >>> 2) & 0x333);
