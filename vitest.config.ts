@@ -42,6 +42,8 @@ const EMBEDDED = {
 export default defineConfig({
   test: {
     exclude: ["**/node_modules/**", "**/dist/**"],
+    // What `tsc -b` has built loads as it is, which saves a seventh of the time. Not `files`: tests replace its `node:fs`.
+    server: { deps: { external: [/\/packages\/(?!files\/)[^/]+\/dist\//] } },
     // Only a test that hangs reaches these limits, also on a machine with a load of six per processor.
     testTimeout: 900_000,
     hookTimeout: 300_000,
