@@ -125,7 +125,6 @@ function reportRoute(
       "wrong-size",
       "wrong-type",
       "window-not-open",
-      "rate-limited",
     ],
     before: (at) => {
       requireUploadOpen(at);
