@@ -28,6 +28,6 @@ export async function readPart(
   if (shards.reduce((sum, { counted }) => sum + counted, 0) !== received) {
     return { enrolled, received, shards: undefined, enrolledByGroup: [] };
   }
-  const enrolledByGroup = groups.length > 0 ? await countEnrolled(database, id, groups.length) : [];
+  const enrolledByGroup = groups.length > 0 ? await countEnrolled(database, id, groups.length, enrolled) : [];
   return { enrolled, received, shards, enrolledByGroup };
 }
