@@ -1,4 +1,4 @@
-import type { Queryable } from "../storage/database.ts";
+import type { Database, Queryable } from "../storage/database.ts";
 import { countEnrolled } from "../storage/devices.ts";
 import { readTallies, type StoredTally } from "../storage/tallies.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
@@ -13,6 +13,20 @@ export interface ClosedPart extends Pick<WindowRow, "enrolled" | "received"> {
   readonly shards: readonly StoredTally[] | undefined;
   /** How many devices of each group are enrolled, once the part is final. */
   readonly enrolledByGroup: readonly number[];
+}
+
+/**
+ * Whether the part of a window in a database is closed, and stays so if a standby takes over: one that lacks the closing
+ * would go on taking reports. Read the part after this.
+ */
+export async function isClosedForGood(
+  database: Database,
+  { name, number }: Pick<WindowRow, "name" | "number">,
+): Promise<boolean> {
+  const window = await findWindow(database, name, number);
+  if (!window || window.state === "collecting") return false;
+  await database.persist();
+  return true;
 }
 
 /** Reads the part of a window in one database; undefined while it is open. */
