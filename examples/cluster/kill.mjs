@@ -1,6 +1,6 @@
 // Kills a node of the cluster (kill -9, all of its processes), as if its machine had lost power. `start.mjs` restarts it.
 // With --freeze it stops the node for a time instead (kill -STOP), as if its machine had hung.
-// Usage: node kill.mjs primary|standby|etcd|any|pg1…pg3|etcd1…etcd3 [--folder …] [--ports …] [--down SECONDS | --freeze SECONDS]
+// Usage: node kill.mjs primary|standby|etcd|any|pg1…pg3|etcd1…etcd3|haproxy [--folder …] [--ports …] [--down SECONDS | --freeze SECONDS]
 import { execFileSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { existsSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
@@ -42,7 +42,9 @@ async function freeze(seconds) {
 async function choose() {
   const candidates = await candidatesOf();
   if (candidates === undefined) {
-    end(`there is no node ${wanted}: name primary, standby, etcd, any, or one of ${namesOf(nodes.all)}`);
+    end(
+      `there is no node ${wanted}: name primary, standby, etcd, any, or one of ${namesOf([...nodes.all, nodes.proxy])}`,
+    );
   }
   const alive = candidates.filter((each) => existsSync(pidFileOf(each)));
   if (alive.length === 0) end(`no ${wanted} runs in ${resolve(values.folder)}: start it with start.mjs`);
@@ -58,7 +60,7 @@ async function candidatesOf() {
     const names = members.filter(isWanted).map(({ name }) => name);
     return nodes.postgres.filter(({ name }) => names.includes(name));
   }
-  const named = nodes.all.filter(({ name }) => name === wanted);
+  const named = [...nodes.all, nodes.proxy].filter(({ name }) => name === wanted);
   return named.length > 0 ? named : undefined;
 }
 

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Debian's packages that have the programs. */
+/** Debian's packages that have the programs. `haproxy` may be missing. */
 export const PACKAGES = "postgresql-15 patroni etcd-server";
 
 /** Where the cluster is unless `--folder` says otherwise. */
@@ -22,7 +22,7 @@ const OF_EACH_KIND = [1, 2, 3];
  */
 const SECONDS = { ttl: 15, loop_wait: 2, retry_timeout: 5 };
 
-/** The nodes, on ports from `ports` on. */
+/** The nodes, on ports from `ports` on, and a proxy in front of them, which is started if HAProxy is installed. */
 export function nodesIn(folder, ports) {
   const etcds = OF_EACH_KIND.map((i) => ({
     ...{ kind: "etcd", name: `etcd${i}`, folder: join(folder, `etcd${i}`) },
@@ -32,12 +32,14 @@ export function nodesIn(folder, ports) {
     ...{ kind: "postgres", name: `pg${i}`, folder: join(folder, `pg${i}`) },
     ...{ port: ports + 20 + i, rest: ports + 30 + i },
   }));
-  return { etcds, postgres, all: [...etcds, ...postgres] };
+  const proxy = { kind: "haproxy", name: "haproxy", folder: join(folder, "haproxy"), port: ports + 20 };
+  return { etcds, postgres, proxy, all: [...etcds, ...postgres] };
 }
 
 /** All ports that must be free. */
-export function portsOf({ etcds, postgres }) {
+export function portsOf({ etcds, postgres, proxy }) {
   return [
+    proxy.port,
     ...etcds.flatMap(({ client, peer }) => [client, peer]),
     ...postgres.flatMap(({ port, rest }) => [port, rest]),
   ];
@@ -55,6 +57,11 @@ export const dataOf = (node) => join(node.folder, "data");
 /** The URL with all hosts, for the service. */
 export function databaseUrl({ postgres }, { lethe }) {
   return `postgres://lethe:${lethe}@${postgres.map(({ port }) => `${HOST}:${port}`).join(",")}/lethe`;
+}
+
+/** The URL of the proxy, which leads to whichever host is the primary. */
+export function proxyUrl({ proxy }, { lethe }) {
+  return `postgres://lethe:${lethe}@${HOST}:${proxy.port}/lethe`;
 }
 
 /** The passwords of the cluster, drawn at its first start. */
@@ -80,12 +87,15 @@ export function findPrograms() {
     : [];
   const postgres = newest.find((folder) => existsSync(join(folder, "postgres")));
   const programs = { etcd: find("etcd"), patroni: find("patroni"), setpriv: find("setpriv"), postgres };
-  return { ...programs, missing: Object.keys(programs).filter((name) => programs[name] === undefined) };
+  const missing = Object.keys(programs).filter((name) => programs[name] === undefined);
+  const haproxy = find("haproxy") ?? ["/usr/sbin/haproxy"].find(existsSync);
+  return { ...programs, haproxy, missing };
 }
 
 /** Writes what a node needs to start, and returns its command. */
 export function commandOf(node, nodes, programs, passwords, owner) {
   makeOwned(node.folder, owner);
+  if (node.kind === "haproxy") return [programs.haproxy, "-db", "-f", haproxyFile(node, nodes, owner)];
   return node.kind === "etcd"
     ? [programs.etcd, ...etcdFlags(node, nodes)]
     : [programs.patroni, patroniFile(node, nodes, programs, passwords, owner)];
@@ -102,6 +112,32 @@ function etcdFlags({ name, folder, client, peer }, { etcds }) {
     // A machine that runs everything may be busy: a leader that answers late is not replaced.
     ...["--heartbeat-interval", "200", "--election-timeout", "2000"],
   ];
+}
+
+/**
+ * It asks Patroni which host is the primary. When a host is no longer, its connections are cut: a statement there may wait
+ * for ever.
+ */
+function haproxyFile(node, { postgres }, owner) {
+  const servers = postgres.map(({ name, port, rest }) => `  server ${name} ${HOST}:${port} check port ${rest}`);
+  const lines = [
+    "defaults",
+    "  mode tcp",
+    "  timeout connect 3s",
+    "  timeout check 2s",
+    // Longer than any statement of the service, and than it keeps a connection that nobody uses.
+    "  timeout client 2h",
+    "  timeout server 2h",
+    "listen primary",
+    `  bind ${HOST}:${node.port}`,
+    "  option httpchk GET /primary",
+    "  http-check expect status 200",
+    "  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions",
+    ...servers,
+  ];
+  const path = join(node.folder, "haproxy.cfg");
+  writeOwned(path, `${lines.join("\n")}\n`, owner);
+  return path;
 }
 
 /** JSON is YAML. */

@@ -1,5 +1,5 @@
-// Starts three etcd members and three PostgreSQL nodes under Patroni on this machine, restarts each one that ends, and
-// prints the DATABASE_URL. Ctrl-C stops everything. See README.md.
+// Starts three etcd members and three PostgreSQL nodes under Patroni on this machine, and HAProxy in front of them if it
+// is installed, restarts each one that ends, and prints the DATABASE_URL. Ctrl-C stops everything. See README.md.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -22,6 +22,7 @@ import {
   passwordsIn,
   pidFileOf,
   portsOf,
+  proxyUrl,
 } from "./nodes.mjs";
 
 const START_SECONDS = 180;
@@ -52,7 +53,7 @@ let isStopping = false;
 const running = new Map();
 const waiting = new Map();
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => void stop());
-for (const node of nodes.all) start(node);
+for (const node of programs.haproxy ? [...nodes.all, nodes.proxy] : nodes.all) start(node);
 await untilReady();
 if (!isStopping) print();
 
@@ -144,7 +145,7 @@ function print() {
   console.log(`The cluster is ready: ${nodes.all.map(({ name }) => name).join(", ")}, in ${folder}.
 
 export DATABASE_URL='${databaseUrl(nodes, passwords)}'
-
+${programs.haproxy ? `\nOr through HAProxy:\n\nexport DATABASE_URL='${proxyUrl(nodes, passwords)}'\n` : ""}
 Start the service with it, in other terminals:
 
 export LETHE_ADMIN_TOKEN=$(openssl rand -hex 24)
@@ -167,7 +168,7 @@ async function stop() {
   isStopping = true;
   for (const timer of waiting.values()) clearTimeout(timer);
   await stopAll(nodes.postgres, "SIGTERM");
-  await stopAll(nodes.etcds, "SIGKILL");
+  await stopAll([...nodes.etcds, nodes.proxy], "SIGKILL");
   for (const node of nodes.postgres) removeSharedMemory(node);
   process.exit();
 }

@@ -6,7 +6,9 @@ import { openPostgres } from "../dist/storage/postgres.js";
 import { askToEnrol, enrolMany, fetchTask, type KnownTask, reportOf, upload } from "../test/device.ts";
 import { eventually } from "../test/eventually.ts";
 import { temporaryFolder } from "../test/folder.ts";
+import { failedRounds } from "../test/metrics.ts";
 import { type PostgresServer, startPostgres } from "../test/postgres.ts";
+import { nameOf, query } from "../test/postgres-databases.ts";
 import { expectProblem } from "../test/problem.ts";
 import {
   ADMIN_TOKEN,
@@ -169,6 +171,40 @@ it("a first database that was restored from a backup does not touch what the oth
   });
   expect(reason).toMatch(/a database has another window instead of window \d+ of exact/);
   expect(await devicesIn(second)).toBe(before);
+});
+
+it("a database that was created again, empty, is not used by those who knew the other: nothing is released without it", async () => {
+  const [first, second] = (await newDatabases(2)) as [string, string];
+  service = await startTestService({ databaseUrl: `${first} ${second}` });
+  await createTask(service, EXACT_TASK);
+  const task = await fetchTask(service, EXACT_TASK.task);
+  const window = await report(task, 8);
+  const [name, look] = [nameOf(second), await lookInto(second)];
+  await query(server.url, `DROP DATABASE ${name} WITH (FORCE)`);
+  await query(server.url, `CREATE DATABASE ${name}`);
+  // Another process, as after an upgrade, makes its tables.
+  await expect(start(`${first} ${second}`)).rejects.toThrow();
+  expect(await devicesIn(second)).toBe(0);
+  await closeByHand(service, task.name, window);
+  // It tries in every round.
+  const begun = await failedRounds(service);
+  const released = async (): Promise<number> =>
+    (await fetch(`${service.url}/v1/tasks/${task.name}/releases/${window}`)).status;
+  await eventually(async () => (await failedRounds(service)) >= begun + 3 || (await released()) === 200 || undefined);
+  expect(await released()).toBe(503);
+  await expect(look.query("SELECT 1")).rejects.toThrow("there is another database now than when this process started");
+  expect(await (await lookInto(second)).query("SELECT 1 FROM windows")).toEqual([]);
+});
+
+it("a database that replaces another in the list is not taken for that one while it does not answer", async () => {
+  const [first, second] = (await newDatabases(2)) as [string, string];
+  service = await startTestService({ databaseUrl: `${first} ${second}` });
+  await createTask(service, EXACT_TASK);
+  const other = Object.assign(new URL(second), { port: "1" }).href;
+  await expect(service.restart({ databaseUrl: `${first} ${other}` })).rejects.toThrow(
+    /^database 2 of DATABASE_URL cannot be used: .*ECONNREFUSED/,
+  );
+  await service.restart({ databaseUrl: `${first} ${second}` });
 });
 
 it("the places of a window are divided among its databases", async () => {

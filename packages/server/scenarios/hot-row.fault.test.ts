@@ -35,10 +35,12 @@ it("no statement waits for a row of another process while three intakes enrol an
   const database = await processes.openDatabase();
   await allCounted(database, task, sent.length);
   await requireCountedOnce(database, processes.keyFile, task, WINDOW, sent);
-  const [shards] = await database.query<{ received: number; tallies: number }>(
-    `SELECT (SELECT count(*) FROM window_shards WHERE received > 0) AS received,
+  const [shards] = await database.query<{ enrolled: number; received: number; tallies: number }>(
+    `SELECT (SELECT count(*) FROM window_shards WHERE enrolled > 0) AS enrolled,
+            (SELECT count(*) FROM window_shards WHERE received > 0) AS received,
             (SELECT count(*) FROM tallies WHERE counted > 0) AS tallies`,
   );
+  expect(shards?.enrolled).toBeGreaterThanOrEqual(INTAKES);
   expect(shards?.received).toBeGreaterThanOrEqual(INTAKES);
   expect(shards?.tallies).toBeGreaterThanOrEqual(TALLIES);
   expect(rowWaits()).toEqual([]);

@@ -17,3 +17,9 @@ export async function countedReports(service: { readonly url: string }): Promise
   const text = await (await fetch(`${service.url}/metrics`)).text();
   return Number(/^lethe_reports_counted_total (\d+)$/m.exec(text)?.[1]);
 }
+
+/** How many rounds of the tally have failed. */
+export async function failedRounds(service: { readonly url: string }): Promise<number> {
+  const text = await (await fetch(`${service.url}/metrics`)).text();
+  return Number(/^lethe_tally_failures_total (\d+)$/m.exec(text)?.[1]);
+}

@@ -79,9 +79,15 @@ export async function surviveNodeKills(kills: number, releases: number, seed: st
   }
 }
 
-/** As a supervisor does: a process that cannot reach the database at its start ends, and is started again. */
+let started = 0;
+
+/**
+ * As a supervisor does: a process that cannot reach the database at its start ends, and is started again. Every second one
+ * reaches it through HAProxy, if that is installed.
+ */
 function startPatiently(patroni: PatroniCluster, role: Member["role"], keyFile: string): Promise<ServiceProcess> {
-  const settings = { ...settingsOf(role, patroni, keyFile), requireStandby: true };
+  const url = (started++ % 2 === 1 ? patroni.proxyUrl : undefined) ?? patroni.url;
+  const settings = { ...settingsOf(role, { ...patroni, url }, keyFile), requireStandby: true };
   return eventually(async () => startServiceProcess(settings).catch(() => undefined));
 }
 

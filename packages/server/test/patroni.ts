@@ -26,6 +26,8 @@ const STATUS_MS = 300;
 export interface PatroniCluster {
   /** Of an empty database, with all hosts. */
   readonly url: string;
+  /** The same through HAProxy; undefined if that is not installed. */
+  readonly proxyUrl: string | undefined;
   /** Kills a node with `kill.mjs` and lets it start again after `downSeconds`; its name. */
   kill(what: "primary" | "standby" | "etcd", downSeconds: number): Promise<string>;
   /** Lets the primary hang for `seconds`, and resolves when it goes on; its name. */
@@ -53,9 +55,9 @@ export async function startPatroni(): Promise<PatroniCluster> {
     await rm(outer, { recursive: true, force: true });
   };
   try {
-    const url = await urlFrom(createInterface(child.stdout), ended);
+    const [url, proxyUrl] = await urlsFrom(createInterface(child.stdout), ended);
     return {
-      url,
+      ...{ url, proxyUrl },
       kill: async (what, downSeconds) => {
         const { stdout } = await run("kill", what, "--down", String(downSeconds), ...where);
         return nodeIn(stdout);
@@ -101,16 +103,22 @@ function unlessUnwell(error: unknown): undefined {
   if ((error as { code?: unknown }).code !== 1) throw error;
 }
 
-/** The line that a user would copy. */
-async function urlFrom(lines: AsyncIterable<string>, ended: Promise<unknown>): Promise<string> {
+/** The lines that a user would copy: one, or two if there is a proxy. */
+async function urlsFrom(
+  lines: AsyncIterable<string>,
+  ended: Promise<unknown>,
+): Promise<readonly [url: string, proxyUrl: string | undefined]> {
+  const urls: string[] = [];
   const found = (async () => {
     for await (const line of lines) {
       const [, url] = /^export DATABASE_URL='(.*)'$/.exec(line) ?? [];
-      if (url !== undefined) return url;
+      if (url !== undefined) urls.push(url);
+      // It comes last.
+      if (line.startsWith("Ctrl-C")) return;
     }
-    return undefined;
   })();
-  const url = await Promise.race([found, ended.then(() => undefined)]);
+  await Promise.race([found, ended]);
+  const [url, proxyUrl] = urls;
   if (url === undefined) throw new Error("the cluster did not start");
-  return url;
+  return [url, proxyUrl];
 }

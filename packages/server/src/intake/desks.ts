@@ -1,3 +1,4 @@
+import { within } from "../async/within.ts";
 import { type Database, DatabaseUnavailable } from "../storage/database.ts";
 import { type Databases, databaseOf } from "../storage/databases.ts";
 import type { WindowIdentity } from "../storage/windows.ts";
@@ -12,8 +13,14 @@ export interface Desks extends Pick<Intake, "enrol" | "upload" | "isBusy">, Pick
 
 type Desk = Desks;
 
-/** For this long after a database did not answer, new devices go to others, if there are any. */
-const AVOIDED_MS = 1000;
+/**
+ * A database that fails, or takes longer than this to enrol a device, is in doubt until it enrols one. Meanwhile one
+ * device at a time tries it, once per second at most, and the others go to other databases, if there are any.
+ */
+const SLOW_MS = 1000;
+const RETRY_MS = 1000;
+/** A device waits no longer for one of several databases. It may be enrolled, and gets other keys when it comes back. */
+const PATIENCE_MS = 5000;
 
 /**
  * One desk per database, each with its own keys and group commits. A report goes to the database that its device belongs
@@ -30,14 +37,20 @@ export function createDesks(
 ): Desks {
   const desks = new Map(databases.all.map((database) => [database, createDesk(database, databases, options)]));
   const deskOf = (database: Database): Desk => desks.get(database) as Desk;
-  const failed = new Map<Database, number>();
+  const doubts = new Map<Database, Doubt>();
   let turn = 0;
+
+  const doubt = (database: Database): void =>
+    void doubts.set(database, { since: performance.now(), isTried: doubts.get(database)?.isTried ?? false });
 
   function nextFor(window: WindowIdentity): Database {
     const all = databases.of(window);
     const now = performance.now();
-    const answering = all.filter((database) => now - (failed.get(database) ?? -AVOIDED_MS) >= AVOIDED_MS);
-    const choice = answering.length > 0 ? answering : all;
+    const trusted = all.filter((database) => {
+      const { since = -RETRY_MS, isTried = false } = doubts.get(database) ?? {};
+      return !isTried && now - since >= RETRY_MS;
+    });
+    const choice = trusted.length > 0 ? trusted : all;
     return choice[turn++ % choice.length] as Database;
   }
 
@@ -45,11 +58,20 @@ export function createDesks(
     upload: (upload) => deskOf(databaseOf(databases.of(upload.window), upload.device)).upload(upload),
     enrol: async (window, address, group) => {
       const database = nextFor(window);
+      const before = doubts.get(database);
+      if (before) before.isTried = true;
+      const slow = setTimeout(() => doubt(database), SLOW_MS);
       try {
-        return await deskOf(database).enrol(window, address, group);
+        const enrolled = await inTime(databases, deskOf(database).enrol(window, address, group));
+        doubts.delete(database);
+        return enrolled;
       } catch (error) {
-        if (error instanceof DatabaseUnavailable) failed.set(database, performance.now());
+        if (error instanceof DatabaseUnavailable) doubt(database);
         throw error;
+      } finally {
+        clearTimeout(slow);
+        const after = doubts.get(database);
+        if (before && after) after.isTried = false;
       }
     },
     isBusy: () => [...desks.values()].some((desk) => desk.isBusy()),
@@ -57,6 +79,20 @@ export function createDesks(
       for (const desk of desks.values()) desk.keepOnly(isOpen);
     },
   };
+}
+
+/** A database that may be tried again. */
+interface Doubt {
+  readonly since: number;
+  /** A device is trying it now. */
+  isTried: boolean;
+}
+
+async function inTime<T extends object>({ all }: Databases, enrolling: Promise<T>): Promise<T> {
+  if (all.length === 1) return enrolling;
+  const enrolled = await within(PATIENCE_MS, enrolling);
+  if (enrolled) return enrolled;
+  throw new DatabaseUnavailable(`a database has not enrolled a device for ${PATIENCE_MS / 1000} s`);
 }
 
 function createDesk(database: Database, databases: Databases, options: Parameters<typeof createDesks>[1]): Desk {

@@ -15,7 +15,6 @@ export interface KeyStock {
 }
 
 interface Waiting {
-  readonly deadline: number;
   readonly resolve: (spare: SpareDevice) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -23,7 +22,8 @@ interface Waiting {
 interface WindowStock {
   readonly window: WindowIdentity;
   readonly spares: SpareDevice[];
-  waiting: Waiting[];
+  /** In the order in which they came. */
+  readonly waiting: Set<Waiting>;
   /** Keys that were taken since the last claim began. */
   taken: number;
   isClaiming: boolean;
@@ -48,7 +48,7 @@ export function createKeyStock(
   function stockOf(window: WindowIdentity): WindowStock {
     const known = stocks.get(window.id);
     if (known) return known;
-    const made: WindowStock = { window, spares: [], waiting: [], taken: 0, isClaiming: false };
+    const made: WindowStock = { window, spares: [], waiting: new Set(), taken: 0, isClaiming: false };
     stocks.set(window.id, made);
     return made;
   }
@@ -56,14 +56,14 @@ export function createKeyStock(
   /** Claims as many as were taken since the last claim, and more if devices wait. */
   async function claim(stock: WindowStock): Promise<void> {
     const { window, spares } = stock;
-    const wanted = Math.max(stock.taken, stock.waiting.length);
+    const wanted = Math.max(stock.taken, stock.waiting.size);
     const bundles = Math.min(MOST_BUNDLES, Math.max(1, Math.ceil(wanted / KEYS_PER_BUNDLE)));
     stock.taken = 0;
     const claimed = await claimSpareKeys(database, window.id, poolOf(database), bundles);
     onClaimed();
     spares.push(...claimed);
     serve(stock);
-    if (claimed.length > 0 || stock.waiting.length === 0) return;
+    if (claimed.length > 0 || stock.waiting.size === 0) return;
     // A device that asks for a closed window need not wait for keys, which nobody makes any more.
     // A database besides the first may not have its part of the window yet.
     const part = await findWindow(database, window.name, window.number);
@@ -71,11 +71,6 @@ export function createKeyStock(
       rejectAll(stock, new LetheError("window-closed", "this window is closed"));
     }
     await sleep(POLL_MS);
-    const now = performance.now();
-    const late = stock.waiting.filter(({ deadline }) => deadline < now);
-    stock.waiting = stock.waiting.filter(({ deadline }) => deadline >= now);
-    for (const { reject } of late)
-      reject(new LetheError("no-keys-left", "no device keys are ready: try again in a moment"));
   }
 
   async function claimWhileWanted(stock: WindowStock): Promise<void> {
@@ -83,7 +78,7 @@ export function createKeyStock(
     stock.isClaiming = true;
     try {
       do await claim(stock);
-      while (stock.waiting.length > 0);
+      while (stock.waiting.size > 0);
     } catch (error) {
       rejectAll(stock, error);
     } finally {
@@ -95,28 +90,53 @@ export function createKeyStock(
     take: (window) => {
       const stock = stockOf(window);
       return new Promise((resolve, reject) => {
-        stock.waiting.push({ deadline: performance.now() + PATIENCE_MS, resolve, reject });
+        wait(stock, resolve, reject);
         serve(stock);
-        if (stock.waiting.length > 0 || stock.spares.length < stock.taken) void claimWhileWanted(stock);
+        if (stock.waiting.size > 0 || stock.spares.length < stock.taken) void claimWhileWanted(stock);
       });
     },
     giveBack: (window, spare) => {
       stocks.get(window.id)?.spares.push(spare);
     },
     keepOnly: (isOpen) => {
-      for (const [id, { window, waiting }] of stocks) if (waiting.length === 0 && !isOpen(window)) stocks.delete(id);
+      for (const [id, { window, waiting }] of stocks) if (waiting.size === 0 && !isOpen(window)) stocks.delete(id);
     },
   };
 }
 
+/** Not for long, also if the database does not answer. */
+function wait({ waiting }: WindowStock, resolve: Waiting["resolve"], reject: Waiting["reject"]): void {
+  const timer = setTimeout(() => {
+    waiting.delete(own);
+    reject(new LetheError("no-keys-left", "no device keys are ready: try again in a moment"));
+  }, PATIENCE_MS);
+  const own: Waiting = {
+    resolve: (spare) => {
+      clearTimeout(timer);
+      resolve(spare);
+    },
+    reject: (error) => {
+      clearTimeout(timer);
+      reject(error);
+    },
+  };
+  waiting.add(own);
+}
+
 function serve(stock: WindowStock): void {
-  const { spares } = stock;
-  for (const { resolve } of stock.waiting.splice(0, spares.length)) {
-    resolve(spares.pop() as SpareDevice);
+  const { spares, waiting } = stock;
+  for (const next of waiting) {
+    const spare = spares.pop();
+    if (!spare) return;
+    waiting.delete(next);
+    next.resolve(spare);
     stock.taken++;
   }
 }
 
-function rejectAll(stock: WindowStock, error: unknown): void {
-  for (const { reject } of stock.waiting.splice(0)) reject(error);
+function rejectAll({ waiting }: WindowStock, error: unknown): void {
+  for (const next of waiting) {
+    waiting.delete(next);
+    next.reject(error);
+  }
 }

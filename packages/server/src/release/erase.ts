@@ -31,7 +31,7 @@ export async function eraseWindow(
   const eraser = randomBytes(16);
   for (const part of partsToErase(Math.max(enrolled, received))) {
     // A small window is not left half erased.
-    if (part.slices > 1 && isStopping()) return false;
+    if (part.slice.of > 1 && isStopping()) return false;
     if (!(await claimErasure(database, id, eraser, leaseSeconds))) return false;
     await erasePart(database, id, part);
   }

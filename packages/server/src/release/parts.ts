@@ -1,4 +1,4 @@
-import type { Queryable } from "../storage/database.ts";
+import type { Database, Queryable } from "../storage/database.ts";
 import { countEnrolled } from "../storage/devices.ts";
 import { readTallies, type StoredTally } from "../storage/tallies.ts";
 import type { TaskVersion } from "../storage/tasks.ts";
@@ -15,6 +15,20 @@ export interface ClosedPart extends Pick<WindowRow, "enrolled" | "received"> {
   readonly enrolledByGroup: readonly number[];
 }
 
+/**
+ * Whether the part of a window in a database is closed, and stays so if a standby takes over: one that lacks the closing
+ * would go on taking reports. Read the part after this.
+ */
+export async function isClosedForGood(
+  database: Database,
+  { name, number }: Pick<WindowRow, "name" | "number">,
+): Promise<boolean> {
+  const window = await findWindow(database, name, number);
+  if (!window || window.state === "collecting") return false;
+  await database.persist();
+  return true;
+}
+
 /** Reads the part of a window in one database; undefined while it is open. */
 export async function readPart(
   database: Queryable,
@@ -28,6 +42,6 @@ export async function readPart(
   if (shards.reduce((sum, { counted }) => sum + counted, 0) !== received) {
     return { enrolled, received, shards: undefined, enrolledByGroup: [] };
   }
-  const enrolledByGroup = groups.length > 0 ? await countEnrolled(database, id, groups.length) : [];
+  const enrolledByGroup = groups.length > 0 ? await countEnrolled(database, id, groups.length, enrolled) : [];
   return { enrolled, received, shards, enrolledByGroup };
 }

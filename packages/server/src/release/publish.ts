@@ -8,7 +8,7 @@ import type { CountingParts } from "../tally/batches.ts";
 import type { KeyFile } from "../tally/key-file.ts";
 import { addUp, mergeTallies, openTally, type SumsTally } from "../tally/sealed-tally.ts";
 import { secretOf } from "../tally/window-keys.ts";
-import { type ClosedPart, readPart } from "./parts.ts";
+import { type ClosedPart, isClosedForGood, readPart } from "./parts.ts";
 import { groupCounts, makeRelease, type Published, withhold } from "./release.ts";
 
 /**
@@ -25,6 +25,8 @@ export async function publishRelease(
   if (closed.state !== "closed") return undefined;
   const [, ...elsewhere] = databases.of(closed);
   // Before anything is locked: another database may take long to answer.
+  const areClosed = await allOf(elsewhere.map((each) => isClosedForGood(each, closed)));
+  if (areClosed.includes(false)) return undefined;
   const others = onlyClosed(await allOf(elsewhere.map((each) => readPart(each, task, closed))));
   if (!others) return undefined;
   const { received } = sumOf([closed, ...others]);

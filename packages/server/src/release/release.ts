@@ -54,11 +54,11 @@ export function withhold({ groups: counts, ...closed }: ClosedWindow): Withheld 
 export async function countGroups(
   transaction: Queryable,
   task: TaskVersion,
-  windowId: number,
+  { id, enrolled }: Pick<WindowRow, "id" | "enrolled">,
   tally: Pick<WindowTally, "received">,
 ): Promise<GroupCounts[] | undefined> {
   const { groups } = task.manifest;
-  return groups && groupCounts(task, await countEnrolled(transaction, windowId, groups.length), tally);
+  return groups && groupCounts(task, await countEnrolled(transaction, id, groups.length, enrolled), tally);
 }
 
 /** The same, from how many devices of each group are enrolled. */

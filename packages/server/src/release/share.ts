@@ -34,7 +34,7 @@ export async function publishShare(
   const { task, window, at } = counted;
   const refused = await refusalsOf(transaction, window.id);
   const tally = await openCounted(transaction, keyFile, window);
-  const groups = await countGroups(transaction, task, window.id, tally);
+  const groups = await countGroups(transaction, task, window, tally);
   const withheld = withhold({ task, window, groups, refused, at });
   if (withheld) await addRelease(transaction, withheld);
   else {

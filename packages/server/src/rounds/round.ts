@@ -16,12 +16,14 @@ import {
   type WindowOutcome,
   type WindowRow,
 } from "../storage/windows.ts";
+import type { Patience } from "./patience.ts";
 import { keepPoolFilled, type OpenWindow, openWindows, partsOf } from "./windows.ts";
 
 /** What every round needs. */
 export interface RoundParts extends KeyHolder {
   readonly tasks: TaskRegistry;
   readonly log: Logger;
+  readonly patience: Patience;
   /** Unix seconds; throws `ClockInDoubt` while nothing may be done that cannot be undone. */
   readonly now: () => number;
   readonly onFinished: (outcome: WindowOutcome) => void;
@@ -83,8 +85,14 @@ async function fillPools(
 ): Promise<boolean> {
   const filling = partsOf(parts.databases, window).map(async (part) => {
     const keysAhead = Math.ceil(parts.keysAhead / part.place.of);
+    const fill = (): Promise<number> => keepPoolFilled(parts, part, keysAhead, isPaused);
+    const { database, row, place } = part;
+    const filled =
+      place.index === 0
+        ? fill()
+        : parts.patience.attempt(database, `keys for window ${row.number} of ${row.name}`, fill);
     const made = await attempt(
-      keepPoolFilled(parts, part, keysAhead, isPaused).catch(async (error: unknown) => {
+      filled.catch(async (error: unknown) => {
         await giveUpIfLost(parts, part.row, part.task, error);
         return 0;
       }),
@@ -137,7 +145,10 @@ export async function forEachWindow(
       if (task && (await attempt(advancing(task)))) isMore = true;
     }
     const [, ...others] = databases.all;
-    await allOf(others.map((other) => attempt(eraseElsewhere(parts, other, isStopping))));
+    const erasing = others.map((other) =>
+      parts.patience.begin(other, "erasing", () => eraseElsewhere(parts, other, isStopping)),
+    );
+    await allOf(erasing.map(attempt));
   };
   await allOf([advanceAll(), begun.meanwhile]);
   if (isStopping()) return false;
@@ -205,13 +216,18 @@ async function countAndFinish(
   isStopping: IsStopping,
 ): Promise<WindowOutcome | undefined> {
   const protocol = protocolOf(task);
-  const countIn = async (database: Database): Promise<void> => {
-    if (database !== parts.database) {
-      await addPart(database, window);
-      if (now.isClosed) await closeWindow(database, window.id);
-    }
-    await protocol.count(parts, database, window, now.isPaused);
+  const count = (database: Database): Promise<void> => protocol.count(parts, database, window, now.isPaused);
+  const countElsewhere = async (database: Database): Promise<void> => {
+    await addPart(parts.database, database, window);
+    if (now.isClosed) await closeWindow(database, window.id);
+    await count(database);
   };
+  const countIn = (database: Database): Promise<void> =>
+    database === parts.database
+      ? count(database)
+      : parts.patience.attempt(database, `counting window ${window.number} of ${window.name}`, () =>
+          countElsewhere(database),
+        );
   try {
     const counting = parts.databases.of(window).map(async (database) => {
       const before = now.unreachable.get(database);

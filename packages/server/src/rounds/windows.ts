@@ -68,7 +68,7 @@ export async function keepPoolFilled(
   keysAhead: number,
   isPaused: () => boolean,
 ): Promise<number> {
-  if (window.place.index > 0) await addPart(window.database, window.row);
+  if (window.place.index > 0) await addPart(parts.database, window.database, window.row);
   let made = 0;
   for (;;) {
     const lacked = await fillPool(parts, window, keysAhead);

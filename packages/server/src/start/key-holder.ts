@@ -10,6 +10,7 @@ import type { Admin } from "../http/admin-routes.ts";
 import { createReleasedGauges } from "../http/released-gauges.ts";
 import type { Intake } from "../intake/intake.ts";
 import { createHelperClient, type Helper } from "../leader/client.ts";
+import { createPatience } from "../rounds/patience.ts";
 import { countingRound, type RoundParts } from "../rounds/round.ts";
 import { type Rounds, startRounds } from "../rounds/rounds.ts";
 import { openWindows } from "../rounds/windows.ts";
@@ -75,8 +76,9 @@ export function startKeyHolder(
   const helper = role === "leader" ? helperOf(peer, clock.now) : undefined;
   // After everything that may throw: nobody else would end the threads.
   const threads = startThreads(options.threads ?? Math.max(1, availableParallelism() - 1));
+  const patience = createPatience();
   const parts: RoundParts = {
-    ...{ database, databases, tasks, keyFile, threads, log, leaseSeconds, helper },
+    ...{ database, databases, tasks, keyFile, threads, log, patience, leaseSeconds, helper },
     now: clock.now,
     onCounted: metrics.counted,
     onFinished: metrics.finished,
@@ -118,7 +120,7 @@ export function startKeyHolder(
   return {
     ...rounds,
     threads,
-    stop: () => inOrder([rounds.stop, threads.close]),
+    stop: () => inOrder([rounds.stop, patience.settled, threads.close]),
     createTask: async (task) => {
       const created = await create(task, own);
       rounds.wake();

@@ -4,6 +4,7 @@ import { givenClock, type ServiceClock, startClock } from "../clock/clock.ts";
 import { reasonOf } from "../http/operations.ts";
 import { openDataFolder } from "../storage/data-folder.ts";
 import { type Database, ping } from "../storage/database.ts";
+import { labelOf } from "../storage/database-url.ts";
 import { type Databases, oneDatabase } from "../storage/databases.ts";
 import { joinDatabases } from "../storage/join-databases.ts";
 import { openPostgres } from "../storage/postgres.ts";
@@ -22,10 +23,14 @@ export async function openDatabases(options: ServiceOptions, role: Role): Promis
   if (urls.length > 1 && (role === "leader" || role === "helper")) {
     throw new LetheError("bad-role", `a ${role} has one database, but DATABASE_URL lists ${urls.length}`);
   }
-  if (urls.length <= 1) return joinDatabases(1, () => openPostgres(databaseUrl.trim(), { requireStandby }));
-  return joinDatabases(urls.length, (place) =>
-    openPostgres(urls[place] as string, { requireStandby, what: `database ${place + 1} of DATABASE_URL` }),
-  );
+  if (urls.length <= 1) {
+    return joinDatabases([{ label: "", open: () => openPostgres(databaseUrl.trim(), { requireStandby }) }]);
+  }
+  const listed = urls.map((url, place) => {
+    const what = `database ${place + 1} of DATABASE_URL`;
+    return { label: labelOf(url), open: () => openPostgres(url, { requireStandby, what }) };
+  });
+  return joinDatabases(listed);
 }
 
 function openEmbedded(options: ServiceOptions, role: Role): Promise<Database> {

@@ -4,14 +4,22 @@ import type { Queryable } from "./database.ts";
 export interface DatabaseIdentity {
   /** A random id that it got when it was made. A window names its databases by these. */
   readonly id: string;
-  /** At the first database of a service: the ids of the others that a process was started with last. */
-  readonly others: string;
+  /** At the first database of a service: the others that a process was started with last. */
+  readonly others: readonly Known[];
+}
+
+/** A database that answered before. */
+export interface Known {
+  readonly id: string;
+  /** Where it was. */
+  readonly label: string;
 }
 
 /** The identity of a database. */
 export async function findIdentity(database: Queryable): Promise<DatabaseIdentity> {
-  const [row] = await database.query<DatabaseIdentity>("SELECT id, others FROM database_identity");
-  return row as DatabaseIdentity;
+  const [row] = await database.query<{ id: string; others: string }>("SELECT id, others FROM database_identity");
+  const { id, others } = row as { id: string; others: string };
+  return { id, others: others === "" ? [] : (JSON.parse(others) as Known[]) };
 }
 
 /** The id of a database. */
@@ -28,7 +36,8 @@ export async function claimFor(database: Queryable, firstId: string): Promise<st
   return (row as { firstId: string }).firstId;
 }
 
-/** Stores the ids of the other databases in the first. */
-export async function rememberOthers(first: Queryable, others: string): Promise<void> {
-  await first.query("UPDATE database_identity SET others = $1 WHERE others <> $1", [others]);
+/** Stores in the first database which others there are. */
+export async function rememberOthers(first: Queryable, others: readonly Known[]): Promise<void> {
+  const text = others.length === 0 ? "" : JSON.stringify(others);
+  await first.query("UPDATE database_identity SET others = $1 WHERE others <> $1", [text]);
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
 
 /** One of the servers that hold a database: the primary, or a standby. */
@@ -27,6 +28,15 @@ export function hostsOf(url: string): Host[] {
     requireWritable(new URL(alone).searchParams.get("target_session_attrs"));
     return { name: nameOf(new URL(alone)), url: alone };
   });
+}
+
+/** Which database a URL names, and where, as a hash: other URLs have others. It does not depend on the password. */
+export function labelOf(url: string): string {
+  const hosts = hostsOf(url);
+  const { pathname } = new URL((hosts[0] as Host).url);
+  return createHash("sha256")
+    .update(JSON.stringify([hosts.map(({ name }) => name), pathname]))
+    .digest("hex");
 }
 
 function nameOf({ hostname, port }: URL): string {

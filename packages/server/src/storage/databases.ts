@@ -1,6 +1,6 @@
 import { inOrder } from "../async/in-order.ts";
 import { within } from "../async/within.ts";
-import { type Database, Unavailable } from "./database.ts";
+import { type Database, DatabaseUnavailable, Unavailable } from "./database.ts";
 import { placeOf } from "./place.ts";
 import { findWindow, isUnreleased, type WindowIdentity, type WindowRow } from "./windows.ts";
 
@@ -33,14 +33,25 @@ export function oneDatabase(database: Database): Databases {
   return databasesOf([database], [""]);
 }
 
-/** A window with what it has counted in all its databases. A window that has ended has that in its row. */
+const ANSWER_MS = 5000;
+
+/**
+ * A window with what it has counted in all its databases. A window that has ended has that in its row. Throws
+ * `DatabaseUnavailable` if one of them does not answer within 5 s.
+ */
 export async function withAllParts<Row extends WindowRow>(databases: Databases, row: Row): Promise<Row> {
   if (row.others === "" || !isUnreleased(row)) return row;
   const [, ...others] = databases.of(row);
-  return withParts(row, await Promise.all(others.map((other) => findWindow(other, row.name, row.number))));
+  const finding = others.map(async (other) => {
+    const part = await within(
+      ANSWER_MS,
+      findWindow(other, row.name, row.number).then((found) => ({ found })),
+    );
+    if (!part) throw new DatabaseUnavailable(`a database has not answered for ${ANSWER_MS / 1000} s`);
+    return part.found;
+  });
+  return withParts(row, await Promise.all(finding));
 }
-
-const ANSWER_MS = 5000;
 
 /** The same; a database that this process lacks, or that does not answer within 5 s, counts nothing. */
 export async function withAnsweringParts<Row extends WindowRow>(databases: Databases, row: Row): Promise<Row> {
@@ -66,8 +77,8 @@ export function sumOf(
   };
 }
 
-/** Between the ids of databases, where they are stored. */
-export const SEPARATOR = " ";
+/** Between the ids of databases, where a window records them. */
+const SEPARATOR = " ";
 
 /** Databases with these ids, the first one first. */
 export function databasesOf(all: readonly Database[], ids: readonly string[]): Databases {

@@ -1,5 +1,6 @@
 import { DEVICE_BYTES } from "@lethe/core/message";
 import { pack, packedRows, type Queryable } from "./database.ts";
+import { inSlice, slicesOf } from "./slices.ts";
 import { ENROLLED } from "./window-shards.ts";
 
 /** The length of a stored hash of an upload token. */
@@ -49,13 +50,25 @@ export async function addDevices(
   return row?.added ?? 0;
 }
 
-/** How many devices of each of `groups` groups are enrolled in a window. It reads all devices: for closed windows. */
-export async function countEnrolled(database: Queryable, windowId: number, groups: number): Promise<number[]> {
-  const rows = await database.query<{ group: number; devices: number }>(
-    `SELECT group_number AS "group", count(*) AS devices FROM devices
-     WHERE window_id = $1 GROUP BY group_number`,
-    [windowId],
-  );
-  const devices = new Map(rows.map((row) => [row.group, row.devices]));
-  return Array.from({ length: groups }, (_, group) => devices.get(group) ?? 0);
+/**
+ * How many devices of each of `groups` groups are enrolled in a window, which has `enrolled` together. It reads all
+ * devices: for closed windows.
+ */
+export async function countEnrolled(
+  database: Queryable,
+  windowId: number,
+  groups: number,
+  enrolled: number,
+): Promise<number[]> {
+  const devices = new Array<number>(groups).fill(0);
+  for (const slice of slicesOf(enrolled)) {
+    const { condition, values } = inSlice(slice, 2);
+    const rows = await database.query<{ group: number; devices: number }>(
+      `SELECT group_number AS "group", count(*) AS devices FROM devices
+       WHERE window_id = $1 AND ${condition} GROUP BY group_number`,
+      [windowId, ...values],
+    );
+    for (const row of rows) if (row.group < groups) devices[row.group] = (devices[row.group] ?? 0) + row.devices;
+  }
+  return devices;
 }

@@ -1,35 +1,40 @@
 import { LetheError } from "@lethe/core/error";
 import { type Database, DatabaseUnavailable } from "./database.ts";
-import { claimFor, findIdentity, identify, rememberOthers } from "./database-identity.ts";
-import { type Databases, databasesOf, SEPARATOR } from "./databases.ts";
+import { claimFor, findIdentity, identify, type Known, rememberOthers } from "./database-identity.ts";
+import { type Databases, databasesOf } from "./databases.ts";
 import { createShards } from "./shards.ts";
 
-/** Opens the database at a place of the operator's list; the first has place 0. */
-export type OpenAt = (place: number) => Promise<Database>;
+/** A database of the operator's list. */
+export interface Listed {
+  /** What its URL says about where it is, so that another one in its place is not taken for it. */
+  readonly label: string;
+  readonly open: () => Promise<Database>;
+}
 
 /**
  * Opens the databases of a service, in the order in which the operator lists them, and requires that they belong
- * together. The first database remembers the ids of the others: one that does not answer now, but did before, is opened
- * when it is needed.
+ * together. The first database remembers the ids of the others by their labels: one that does not answer now, but did
+ * before, is opened when it is needed.
  */
-export async function joinDatabases(count: number, openAt: OpenAt): Promise<Databases> {
+export async function joinDatabases(listed: readonly Listed[]): Promise<Databases> {
   const opened: Database[] = [];
   try {
-    const first = await openAt(0);
+    const [{ open }, ...rest] = listed as [Listed, ...Listed[]];
+    const first = await open();
     opened.push(first);
     const { id: firstId, others: remembered } = await findIdentity(first);
-    const knownIds = remembered === "" ? [] : remembered.split(SEPARATOR);
     const ids = [firstId];
-    for (let place = 1; place < count; place++) {
-      const knownId = knownIds[place - 1];
-      const database = await openAt(place).catch((error: unknown) => {
+    for (const [i, { label, open: openOther }] of rest.entries()) {
+      const knownId = remembered.find((known) => known.label === label)?.id;
+      const database = await openOther().catch((error: unknown) => {
         if (knownId === undefined) throw error;
-        return openLater(async () => checked(await openAt(place), firstId, knownId, place));
+        return openLater(async () => checked(await openOther(), firstId, knownId, i + 1));
       });
       opened.push(database);
       ids.push("isLate" in database && knownId !== undefined ? knownId : await identify(database));
     }
-    await requireTogether(opened, ids);
+    const others = rest.map(({ label }, i) => ({ id: ids[i + 1] as string, label }));
+    await requireTogether(opened, firstId, others);
     return databasesOf(opened, ids);
   } catch (error) {
     for (const { close } of opened) await close();
@@ -37,16 +42,15 @@ export async function joinDatabases(count: number, openAt: OpenAt): Promise<Data
   }
 }
 
-async function requireTogether(all: readonly Database[], ids: readonly string[]): Promise<void> {
-  const [firstId, ...others] = ids as [string, ...string[]];
-  if (new Set(ids).size < ids.length) {
+async function requireTogether(all: readonly Database[], firstId: string, others: readonly Known[]): Promise<void> {
+  if (new Set([firstId, ...others.map(({ id }) => id)]).size < all.length) {
     throw new LetheError("bad-database", "DATABASE_URL lists a database twice, or a copy beside its original");
   }
   const answering = [...all.entries()].filter(([, database]) => !("isLate" in database));
   // Nothing is claimed before all of them are found to be right.
   for (const [place, database] of answering) await requireNoTasks(database, place);
   for (const [place, database] of answering) await requireMember(database, firstId, place);
-  if (answering.length === all.length) await rememberOthers(all[0] as Database, others.join(SEPARATOR));
+  if (answering.length === all.length) await rememberOthers(all[0] as Database, others);
 }
 
 /** A database that was opened late: it must be the one that was expected at its place. */

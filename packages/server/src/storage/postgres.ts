@@ -8,6 +8,7 @@ import {
   SESSION_SETTINGS,
   type SqlValue,
 } from "./database.ts";
+import { identify } from "./database-identity.ts";
 import { hostsOf } from "./database-url.ts";
 import { migrate } from "./migrations.ts";
 import { createPrimary, type Primary, unavailable } from "./primary.ts";
@@ -32,9 +33,10 @@ const MOST_TRIES = 5;
 
 /**
  * A process that is stopped in the middle of a transaction holds its locks no longer than this. Plans are made for a
- * few known statements, which compiling would only delay.
+ * few known statements, which compiling would only delay. A warning may say that a standby lacks a commit.
  */
 const SETTINGS = `${SESSION_SETTINGS}; SET jit = off; SET default_transaction_isolation = 'read committed';
+  SET client_min_messages = 'warning';
   SET idle_in_transaction_session_timeout = '30s'; SET lock_timeout = '50s'`;
 
 /** How a PostgreSQL server is used. */
@@ -59,6 +61,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   try {
     await requireSuitable(database);
     await migrate(database);
+    check.expectDatabase(await identify(database));
     return database;
   } catch (error) {
     await primary.close();

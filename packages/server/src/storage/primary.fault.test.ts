@@ -130,7 +130,8 @@ describe("with --require-standby", () => {
   }
 });
 
-it("a commit whose wait for the standby an administrator cancels is not confirmed", async () => {
+it("a commit whose wait for the standby an administrator cancels is not confirmed, whatever messages the user wants", async () => {
+  await query(primary.url, `ALTER DATABASE ${nameOf(url)} SET client_min_messages = error`);
   const database = await open(url);
   await standby.stop();
   const written = expect(database.query("CREATE TABLE cancelled ()")).rejects.toThrow(/before the standby had it/);

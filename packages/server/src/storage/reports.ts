@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { DEVICE_BYTES } from "@lethe/core/message";
 import { pack, packedRows, type Queryable, unpack } from "./database.ts";
 import { TOKEN_HASH_BYTES } from "./devices.ts";
@@ -81,7 +82,8 @@ export interface GroupedReport {
 
 /**
  * Takes up to `most` reports that nobody has counted or is counting. The lease ends after `seconds`, so that others go
- * on if its holder dies.
+ * on if its holder dies. The search begins at a random device, and goes on with the first: from there on everybody would
+ * pass over what all others are counting.
  */
 export async function leaseReports(
   database: Queryable,
@@ -94,17 +96,23 @@ export async function leaseReports(
   // row is aggregated as a whole, because nothing says that two aggregates see the rows in the same order. All bodies of
   // a window have the same length. No joins, as in `markCounted`.
   const [row] = await database.query<{ count: number; reports: Uint8Array | null }>(
-    `WITH free AS MATERIALIZED (
-       SELECT device FROM uncounted WHERE window_id = $1 AND (lease IS NULL OR leased_until < clock_timestamp())
+    `WITH later AS MATERIALIZED (
+       SELECT device FROM uncounted
+       WHERE window_id = $1 AND device >= $5 AND (lease IS NULL OR leased_until < clock_timestamp())
        LIMIT $3 FOR UPDATE SKIP LOCKED),
+     earlier AS MATERIALIZED (
+       SELECT device FROM uncounted
+       WHERE window_id = $1 AND device < $5 AND (lease IS NULL OR leased_until < clock_timestamp())
+       LIMIT $3 - (SELECT count(*) FROM later) FOR UPDATE SKIP LOCKED),
      leased AS (
        UPDATE uncounted SET lease = $2, leased_until = clock_timestamp() + make_interval(secs => $4)
-       WHERE window_id = $1 AND device = ANY (ARRAY(SELECT device FROM free)) RETURNING device)
+       WHERE window_id = $1 AND device = ANY (ARRAY(SELECT device FROM later UNION ALL SELECT device FROM earlier))
+       RETURNING device)
      SELECT count(*)::int AS count, string_agg(device ||
        int2send(coalesce((SELECT group_number FROM devices WHERE devices.device = leased.device), 0::int2)) || body,
        '') AS reports
      FROM leased, LATERAL (SELECT body FROM reports WHERE reports.device = leased.device OFFSET 0) AS report`,
-    [windowId, lease, most, seconds],
+    [windowId, lease, most, seconds, new Uint8Array(randomBytes(DEVICE_BYTES))],
   );
   const { count = 0, reports } = row ?? {};
   return reports ? unpack(reports, reports.length / count).map(groupedReport) : [];

@@ -1,5 +1,6 @@
 import { LetheError } from "@lethe/core/error";
 import { DatabaseUnavailable, type Queryable } from "./database.ts";
+import { identify } from "./database-identity.ts";
 
 /** What a server must be for the service to use it. */
 export interface ServerChecks {
@@ -15,6 +16,8 @@ export interface ServerCheck {
   onConnect(connection: Queryable): Promise<void>;
   /** Throws if the server would by now confirm what only one server has. */
   again(connection: Queryable): Promise<void>;
+  /** From now on a connection must lead to the database with this id. */
+  expectDatabase(id: string): void;
 }
 
 interface Settings {
@@ -32,6 +35,7 @@ const SETTINGS = `SELECT current_setting('transaction_read_only') AS "readOnly",
 /** The servers of one database. The first one that is connected decides which database that is. */
 export function createServerCheck({ requireStandby, areCopies }: ServerChecks): ServerCheck {
   let known: string | undefined;
+  let expected: string | undefined;
 
   async function requireSettings(connection: Queryable): Promise<void> {
     const [found] = await connection.query<Settings>(SETTINGS, [true]);
@@ -58,12 +62,32 @@ export function createServerCheck({ requireStandby, areCopies }: ServerChecks): 
     onConnect: async (connection) => {
       await requireSettings(connection);
       if (areCopies) await requireSameDatabase(connection);
+      if (expected !== undefined) await requireIdentity(connection, expected);
       if (requireStandby) await requireConfirmed(connection);
     },
     again: async (connection) => {
       if (requireStandby) await requireSettings(connection);
     },
+    expectDatabase: (id) => {
+      expected = id;
+    },
   };
+}
+
+/**
+ * A database that was created again is empty: as one of several, it would seem to have received nothing for a window that
+ * is about to be released.
+ */
+async function requireIdentity(connection: Queryable, expected: string): Promise<void> {
+  const id = await identify(connection).catch((error: unknown) => {
+    if (error instanceof DatabaseUnavailable) throw error;
+    return undefined;
+  });
+  if (id === expected) return;
+  throw new LetheError(
+    "bad-database",
+    "there is another database now than when this process started: was it created again? Restore it, then restart",
+  );
 }
 
 function requireDurable({ synchronous, fsync }: Settings): void {

@@ -65,16 +65,19 @@ export async function addWindow(
  * Stores the part of a window that a database besides the first has, under the same id, unless it is there. Throws if
  * another window is there instead.
  */
-export async function addPart(
-  database: Queryable,
-  { id, taskId, name, number, commitment, others }: WindowRow,
-): Promise<void> {
+export async function addPart(first: Database, database: Database, window: WindowRow): Promise<void> {
+  const { id, taskId, name, number, commitment, others } = window;
+  const found = await findWindow(database, name, number);
+  if (found) return requireSame(window, found);
+  // A standby of the first database that takes over may not have the window: it would make another one.
+  await first.persist();
+  requireSame(window, await findWindow(first, name, number));
   await database.query(
     `INSERT INTO windows (id, task_id, name, number, secret_commitment, others) OVERRIDING SYSTEM VALUE
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
     [id, taskId, name, number, commitment, others],
   );
-  requireSame({ id, name, number, commitment }, await findWindow(database, name, number));
+  requireSame(window, await findWindow(database, name, number));
 }
 
 type Named = Pick<WindowRow, "id" | "name" | "number" | "commitment">;

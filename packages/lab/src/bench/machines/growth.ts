@@ -134,7 +134,10 @@ async function measureMachines(
 }
 
 /** One process in each group. They start with all the processors that they want, and all begin at the same time. */
-async function startIn(groups: readonly QuotaGroup[], start: () => Promise<ServiceProcess>): Promise<ServiceProcess[]> {
+export async function startIn(
+  groups: readonly QuotaGroup[],
+  start: () => Promise<ServiceProcess>,
+): Promise<ServiceProcess[]> {
   const services = await Promise.all(
     groups.map(async (group) => {
       const service = await start();

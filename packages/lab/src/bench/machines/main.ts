@@ -3,6 +3,7 @@
  * costs. A machine is an intake and a tally that share a quota of a core (`quota.ts`), so that growth is visible on a
  * computer with few cores; PostgreSQL and the load have the rest. `growth.ts` measures, `wait-events.ts` watches the
  * database meanwhile, `cost.ts` measures one device, `needs.ts` is the model, `tables.ts` and `page.ts` write it down.
+ * `soak.ts` keeps machines busy for long, and watches their memory (`memory.ts`).
  * This folder imports the rest of `bench`. Start here.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +13,8 @@ import { type DeviceCost, measureCost } from "./cost.ts";
 import { type Growth, measureGrowth } from "./growth.ts";
 import { withFigures } from "./page.ts";
 import { createQuotas } from "./quota.ts";
-import { costTable, growthTable, needsTable } from "./tables.ts";
+import { faultsOf, type SoakOptions, soak } from "./soak.ts";
+import { costTable, growthTable, needsTable, soakTable } from "./tables.ts";
 
 const HELP = `npm run bench:cluster -- [options]
   --machines 1,2,4,8   how many machines, one measurement for each
@@ -20,6 +22,8 @@ const HELP = `npm run bench:cluster -- [options]
   --quota 10           percent of a core for each machine
   --devices 3000       devices per machine
   --page docs/scale.md writes the tables into this page
+  --soak 30            instead: this many minutes at 70% load, with as many machines and databases as named first;
+                       ends with code 1 if a process uses more and more memory
   --json               prints JSON only`;
 
 const options = {
@@ -28,6 +32,7 @@ const options = {
   quota: { type: "string", default: "10" },
   devices: { type: "string", default: "3000" },
   page: { type: "string" },
+  soak: { type: "string" },
   json: { type: "boolean", default: false },
   help: { type: "boolean", default: false },
 } as const;
@@ -53,6 +58,14 @@ async function run(): Promise<void> {
   const quotas = createQuotas(percent / 100);
   const note = (text: string): void => void process.stderr.write(`${text}\n`);
   note(quotas.about);
+  if (values.soak !== undefined) {
+    const [minutes = 0] = wholeNumbers("--soak", values.soak);
+    await runSoak(
+      { minutes, machines: machines[0] ?? 1, databases: databases[0] ?? 1, devices, quotas, note },
+      values.json,
+    );
+    return;
+  }
   const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}`;
   const growth: Growth[] = [];
   for (const number of databases) {
@@ -65,6 +78,13 @@ async function run(): Promise<void> {
     const page = readFileSync(values.page, "utf8");
     writeFileSync(values.page, withFigures(page, textOf(machine, quotas.about, growth, cost)));
   }
+}
+
+async function runSoak(options: SoakOptions, json: boolean): Promise<void> {
+  const found = await soak(options);
+  console.log(json ? JSON.stringify(found) : soakTable(found));
+  const faults = faultsOf(found);
+  if (faults.length > 0) throw new Error(faults.join("; "));
 }
 
 function textOf(machine: string, quota: string, growth: readonly Growth[], cost: DeviceCost): string {

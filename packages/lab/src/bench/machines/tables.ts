@@ -1,6 +1,7 @@
 import { type DeviceCost, STEPS, type StepCost } from "./cost.ts";
 import type { Growth } from "./growth.ts";
 import { type Needs, needsOf, totalOf } from "./needs.ts";
+import type { Soak } from "./soak.ts";
 
 /** The numbers of devices per day that the page speaks of. */
 const DEVICES_PER_DAY = [1e6, 1e8, 1e9];
@@ -88,4 +89,27 @@ export function needsTable(cost: DeviceCost): string {
     ["devices per day", ...needs.map(({ devicesPerDay }) => devicesPerDay.toLocaleString("en-US"))],
     NEED_ROWS.map(([name, of]) => [name, ...needs.map(of)]),
   );
+}
+
+/** One line per process: its memory at the beginning, once it is warm, and at the end. */
+export function soakTable({
+  capacity,
+  perSecond,
+  acknowledged,
+  released,
+  windows,
+  p50,
+  worstP99,
+  memory,
+}: Soak): string {
+  const about = `${whole(perSecond)} devices per second, of ${whole(capacity)} possible; ${whole(acknowledged)} reports
+acknowledged, ${whole(released)} in ${windows} releases; uploads: p50 ${whole(p50)} ms, worst p99 of 20 s ${whole(worstP99)} ms`;
+  const rows = Object.entries(memory).map(([name, { first, last, heap, perHour, grows }]) => [
+    name,
+    ...[first, last, heap].map((megabytes) => megabytes.toFixed(0)),
+    perHour.toFixed(1),
+    grows ? "yes" : "no",
+  ]);
+  const head = ["process", "resident memory at first, MB", "at last, MB", "heap at last, MB", "MB per hour", "grows"];
+  return `${about}\n\n${tableOf(head, rows)}`;
 }
