@@ -19,7 +19,8 @@ export interface Known {
 export async function findIdentity(database: Queryable): Promise<DatabaseIdentity> {
   const [row] = await database.query<{ id: string; others: string }>("SELECT id, others FROM database_identity");
   const { id, others } = row as { id: string; others: string };
-  return { id, others: others === "" ? [] : (JSON.parse(others) as Known[]) };
+  // Before there were labels, these were ids alone: the next start at which all databases answer stores them as they are now.
+  return { id, others: others.startsWith("[") ? (JSON.parse(others) as Known[]) : [] };
 }
 
 /** The id of a database. */
