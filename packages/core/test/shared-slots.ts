@@ -72,9 +72,11 @@ export interface SlotForger {
 export function createSlotForger(device: Uint8Array, at: TaskWindow = WINDOW): SlotForger {
   const { leader: a, helper: b } = keysOf(device, at);
   const elements: SlotForger["elements"] = (leader, helper) => {
-    const r = randomScalar(random);
-    const masked = [leader.add(a.point.multiply(r)), helper.add(b.point.multiply(r))];
-    return join([BASE.multiply(r), ...masked].map((point) => point.toBytes()));
+    const half = (key: RistrettoPoint, element: RistrettoPoint): RistrettoPoint[] => {
+      const r = randomScalar(random);
+      return [BASE.multiply(r), element.add(key.multiply(r))];
+    };
+    return join([...half(a.point, leader), ...half(b.point, helper)].map((point) => point.toBytes()));
   };
   return {
     elements,

@@ -48,25 +48,34 @@ describe("a slot shared in the exponent", () => {
   });
 
   it("is the same to either server whatever it holds: exactly one draw of the sharing gives each view", () => {
-    // The same r, and for the helper's view a share that is larger by the bit: everything that a server can open is equal.
-    const [r, w] = [randomBytes(64), randomBytes(64)];
-    const next = w.slice();
+    // The same r and s, and for the helper's view a share that is larger by the bit: all that a server opens is equal.
+    const [r, s, w] = [randomBytes(64), randomBytes(64), randomBytes(64)];
     // 64 big-endian bytes, of which the last is raised by one.
-    w[63] = 7;
-    next[63] = 8;
-    const drawing = (...draws: readonly Uint8Array[]): Randomness => {
-      const left = [...draws];
+    const drawing = (last: number): Randomness => {
+      const left = [r, s, w.with(63, last)];
       return (into) => into.set(left.shift() as Uint8Array);
     };
     const viewOf = (slot: SharedSlot, role: "leader" | "helper"): string =>
       [...splitSharedSlots(sharedSlots.encode(slot))[role]].join();
-    const zero = sharedSlots.encrypt(keys, 0, drawing(r, w));
-    expect(viewOf(sharedSlots.encrypt(keys, 1, drawing(r, w)), "leader")).toBe(viewOf(zero, "leader"));
-    expect(viewOf(sharedSlots.encrypt(keys, 1, drawing(r, next)), "helper")).toBe(viewOf(zero, "helper"));
-    // Whatever was there before: a slot of 0 and one of 1 with the same share at the leader come out with the same share.
-    const one = sharedSlots.encrypt(keys, 1, drawing(r, w));
+    const zero = sharedSlots.encrypt(keys, 0, drawing(7));
+    const one = sharedSlots.encrypt(keys, 1, drawing(7));
+    expect(viewOf(one, "leader")).toBe(viewOf(zero, "leader"));
+    expect(viewOf(sharedSlots.encrypt(keys, 1, drawing(8)), "helper")).toBe(viewOf(zero, "helper"));
+    // Whatever was there before: slots with the same share at the leader come out with the same share.
     const again = [zero, one].map((slot) => sharedSlots.rerandomize(keys, slot, seededRandomnessForTests("same")));
     expect(viewOf(again[1] as SharedSlot, "leader")).toBe(viewOf(again[0] as SharedSlot, "leader"));
+    expect(viewOf(again[1] as SharedSlot, "helper")).not.toBe(viewOf(again[0] as SharedSlot, "helper"));
+  });
+
+  it("shows nothing to a leader who made its key from the helper's: its elements do not add up to the slot", () => {
+    // With one r for both keys, A = k·G − B would make the masked elements add up to x·G + k·r·G.
+    const k = multiple(9n);
+    const rogue = { leader: { point: k.subtract(keys.helper.point) }, helper: keys.helper };
+    const { leader, helper } = sharedSlots.encrypt(rogue, 1, random);
+    for (const ephemeral of [leader.ephemeral, helper.ephemeral]) {
+      const sum = leader.masked.add(helper.masked).subtract(ephemeral.multiply(9n));
+      expect([value(0n), value(1n)]).not.toContain(sum.toHex());
+    }
   });
 
   it("is read back as it was written, and nothing else is read", () => {
@@ -75,8 +84,8 @@ describe("a slot shared in the exponent", () => {
     expect(bytes.length).toBe(sharedSlots.ciphertextBytes);
     expect(sharedSlots.encode(sharedSlots.decode(bytes))).toEqual(bytes);
     const refused = expect.objectContaining({ code: "bad-encoding" });
-    for (const length of [0, 95, 97]) expect(() => sharedSlots.decode(new Uint8Array(length))).toThrow(refused);
-    for (const at of [0, 32, 64]) {
+    for (const length of [0, 127, 129]) expect(() => sharedSlots.decode(new Uint8Array(length))).toThrow(refused);
+    for (const at of [0, 32, 64, 96]) {
       const bad = bytes.slice();
       bad.fill(255, at, at + 32);
       expect(() => sharedSlots.decode(bad)).toThrow(refused);
@@ -93,7 +102,7 @@ describe("a slot shared in the exponent", () => {
   });
 
   it("that was not encrypted is not intact at either server", () => {
-    const bytes = join([IDENTITY, multiple(1n), multiple(2n)].map((point) => point.toBytes()));
+    const bytes = join([IDENTITY, multiple(1n), IDENTITY, multiple(2n)].map((point) => point.toBytes()));
     for (const role of ROLES) expect(openedBy(role, device, bytes)[0]?.intact).toBe(false);
   });
 });

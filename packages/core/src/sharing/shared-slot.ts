@@ -1,10 +1,14 @@
 import { join, split } from "../bytes.ts";
-import { type ElGamalPublicKey, type ElGamalSecretKey, elgamalGroup } from "../encryption/elgamal/elgamal.ts";
+import {
+  type ElGamalCiphertext,
+  type ElGamalPublicKey,
+  type ElGamalSecretKey,
+  elgamalGroup,
+} from "../encryption/elgamal/elgamal.ts";
 import type { RistrettoGroup } from "../encryption/elgamal/group.ts";
 import {
   BASE,
   canonicalPoints,
-  decodePoint,
   IDENTITY,
   multiplyBaseOnce,
   POINT_BYTES,
@@ -22,53 +26,65 @@ import { KEYS, type ServerRole } from "./shared-bit.ts";
  * bit: the servers see that when they open it.
  */
 
-const POINTS = 3;
+const POINTS_IN_HALF = 2;
 
+/** Bytes of a server's half of a slot: the ephemeral element, and the masked one. */
+export const SLOT_HALF_BYTES: number = POINTS_IN_HALF * POINT_BYTES;
 /** The length of an encoded slot. */
-export const SHARED_SLOT_BYTES: number = POINTS * POINT_BYTES;
-/** Bytes of a server's half of a slot: the ephemeral element, and the one that is masked for that server. */
-export const SLOT_HALF_BYTES: number = 2 * POINT_BYTES;
+export const SHARED_SLOT_BYTES: number = 2 * SLOT_HALF_BYTES;
 
-/** (r·G, w·G + r·A, (x − w)·G + r·B): x is in the slot, w is uniform, A and B are the leader's key and the helper's. */
-export type SharedSlot = Readonly<Record<"ephemeral" | ServerRole, RistrettoPoint>>;
+/**
+ * (r·G, w·G + r·A) for the leader and (s·G, (x − w)·G + s·B) for the helper: x is in the slot, w is uniform, A and B are
+ * the leader's key and the helper's.
+ */
+export type SharedSlot = Readonly<Record<ServerRole, ElGamalCiphertext>>;
 
 /** The keys of both servers for a device. */
 export type SlotKeys = Readonly<Record<ServerRole, ElGamalPublicKey>>;
 
+type SharedSlots = DeviceScheme<SlotKeys, SharedSlot> & { add(left: SharedSlot, right: SharedSlot): SharedSlot };
+
 /**
- * ElGamal in the exponent for two servers. One r serves for two independent keys, as in a shared bit, which is as secure
- * as two (docs/encryption.md). `rerandomize` draws a new w as well as a new r: whatever the slot was, what comes out has
- * the distribution of a fresh encryption, even for those who hold both secret keys. Sums are slots of sums. A device
- * gets the keys of any task of two servers, and uses the leader's first and the helper's.
+ * ElGamal in the exponent for two servers. `rerandomize` draws r, s and w anew: whatever the slot was, what comes out
+ * has the distribution of a fresh encryption, even for those who hold both secret keys. Sums are slots of sums.
+ *
+ * One r for both would not do, as it does in a shared bit: a leader who knows B before it issues A = k·G − B could read
+ * x·G + k·r·G off every slot, the sum of both masked elements. A device gets the keys of any task of two servers, and
+ * uses the leader's first and the helper's.
  */
-export const sharedSlots: DeviceScheme<SlotKeys, SharedSlot> & {
-  add(left: SharedSlot, right: SharedSlot): SharedSlot;
-} = {
+export const sharedSlots: SharedSlots = {
   id: "slot shared over elgamal ristretto255",
   hidesRerandomizations: true,
   ciphertextBytes: SHARED_SLOT_BYTES,
   publicKeyBytes: (KEYS.leader + KEYS.helper) * POINT_BYTES,
   encrypt: (keys, bit, random) => {
     if (bit !== 0 && bit !== 1) throw new RangeError(`a slot is 0 or 1, not ${bit}`);
-    const slot = { ephemeral: IDENTITY, leader: IDENTITY, helper: bit === 1 ? BASE : IDENTITY };
+    const open = (masked: RistrettoPoint): ElGamalCiphertext => ({ ephemeral: IDENTITY, masked });
+    const slot = { leader: open(IDENTITY), helper: open(bit === 1 ? BASE : IDENTITY) };
     return sharedSlots.rerandomize(keys, slot, random);
   },
-  rerandomize: ({ leader: a, helper: b }, { ephemeral, leader, helper }, random) => {
-    const r = randomScalar(random);
+  rerandomize: (keys, { leader, helper }, random) => {
+    const [r, s] = [randomScalar(random), randomScalar(random)];
     const moved = multiplyBaseOnce(randomScalar(random));
     return canonical(
-      ephemeral.add(multiplyBaseOnce(r)),
-      leader.add(a.point.multiply(r)).add(moved),
-      helper.add(b.point.multiply(r)).subtract(moved),
+      leader.ephemeral.add(multiplyBaseOnce(r)),
+      leader.masked.add(keys.leader.point.multiply(r)).add(moved),
+      helper.ephemeral.add(multiplyBaseOnce(s)),
+      helper.masked.add(keys.helper.point.multiply(s)).subtract(moved),
     );
   },
   add: (left, right) =>
-    canonical(left.ephemeral.add(right.ephemeral), left.leader.add(right.leader), left.helper.add(right.helper)),
-  encode: ({ ephemeral, leader, helper }) => join([ephemeral, leader, helper].map((point) => point.toBytes())),
+    canonical(
+      left.leader.ephemeral.add(right.leader.ephemeral),
+      left.leader.masked.add(right.leader.masked),
+      left.helper.ephemeral.add(right.helper.ephemeral),
+      left.helper.masked.add(right.helper.masked),
+    ),
+  encode: ({ leader, helper }) => join([elgamalGroup.encode(leader), elgamalGroup.encode(helper)]),
   decode: (bytes) => {
     requireLength("a shared slot", bytes, SHARED_SLOT_BYTES);
-    const [ephemeral, leader, helper] = split(bytes, POINTS).map(decodePoint) as Points;
-    return { ephemeral, leader, helper };
+    const [leader, helper] = split(bytes, 2).map(elgamalGroup.decode) as [ElGamalCiphertext, ElGamalCiphertext];
+    return { leader, helper };
   },
   decodePublicKey: (bytes) => {
     requireLength("the public keys of two servers", bytes, POINT_BYTES * (KEYS.leader + KEYS.helper));
@@ -77,12 +93,15 @@ export const sharedSlots: DeviceScheme<SlotKeys, SharedSlot> & {
   },
 };
 
-type Points = [RistrettoPoint, RistrettoPoint, RistrettoPoint];
-
 /** In coordinates that do not show what made the slot. */
-function canonical(...points: Points): SharedSlot {
-  const [ephemeral, leader, helper] = canonicalPoints(points) as Points;
-  return { ephemeral, leader, helper };
+function canonical(...points: readonly [RistrettoPoint, RistrettoPoint, RistrettoPoint, RistrettoPoint]): SharedSlot {
+  const [r, leader, s, helper] = canonicalPoints(points) as [
+    RistrettoPoint,
+    RistrettoPoint,
+    RistrettoPoint,
+    RistrettoPoint,
+  ];
+  return { leader: { ephemeral: r, masked: leader }, helper: { ephemeral: s, masked: helper } };
 }
 
 /** The halves of slots, one after another. */
@@ -92,7 +111,7 @@ export function splitSharedSlots(slots: Uint8Array): Readonly<Record<ServerRole,
   const all = split(slots, count);
   return {
     leader: join(all.map((slot) => slot.subarray(0, SLOT_HALF_BYTES))),
-    helper: join(all.flatMap((slot) => [slot.subarray(0, POINT_BYTES), slot.subarray(SLOT_HALF_BYTES)])),
+    helper: join(all.map((slot) => slot.subarray(SLOT_HALF_BYTES))),
   };
 }
 

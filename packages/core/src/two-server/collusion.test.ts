@@ -76,7 +76,7 @@ describe("a device against an intruder with one server's keys", () => {
           expect(servers.sums()).toEqual(truthOf(spec, happened));
         },
       ),
-      { numRuns: 8 },
+      { numRuns: 3 },
     );
   });
 
