@@ -17,7 +17,8 @@ import {
 } from "../encryption/elgamal/ristretto.ts";
 import type { DeviceScheme } from "../encryption/rerandomizable.ts";
 import { requireLength } from "../error.ts";
-import { KEYS, type ServerRole } from "./shared-bit.ts";
+import { KEYS } from "./share-keys.ts";
+import type { ServerRole } from "./shared-bit.ts";
 
 /*
  * Slots that two servers share in the exponent, for tasks with `collusion: "one-server"` (docs/two-servers.md). Unlike a
