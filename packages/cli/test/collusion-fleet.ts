@@ -71,7 +71,7 @@ export async function releaseOfGuardedFleet(devices: number): Promise<FleetRelea
     const leader = await serve("leader", "--peer", helper, "--peer-key", helperKey);
     run("helper", helper, "task", "agree", "task.json");
     run("leader", leader, "task", "create", "task.json");
-    const fleet = ["simulate", "--server", leader, "--task", TASK.task, "--devices", `${devices}`, "--rate", "0.15"];
+    const fleet = ["simulate", "--server", leader, "--task", TASK.task, "--devices", `${devices}`, "--rate", "0.4"];
     const { window, truth } = JSON.parse(run("leader", leader, ...fleet, "--json")) as {
       window: number;
       truth: readonly { name: string; truth: number }[];
