@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { DeviceCost, StepCost } from "./cost.ts";
 import { type Growth, quantile, rateBetween } from "./growth.ts";
+import { trendOf } from "./memory.ts";
 import { ASSUMPTIONS, needsOf } from "./needs.ts";
 import { withFigures } from "./page.ts";
 import { findHierarchy } from "./quota.ts";
+import { faultsOf } from "./soak.ts";
 import { growthTable, perAddedMachine } from "./tables.ts";
 
 const page = readFileSync(fileURLToPath(new URL("../../../../../docs/scale.md", import.meta.url)), "utf8");
@@ -99,4 +101,41 @@ it("figures replace those between the marks of the page, and docs/scale.md has t
   expect(withFigures(renewed, "| figures |")).toBe(renewed);
   expect(withFigures(renewed, page)).toContain(page);
   expect(() => withFigures("# A page", "")).toThrow("no place for figures");
+});
+
+describe("the memory of a process", () => {
+  /** Six hours, a sample per minute: a saw as garbage collection makes it, and what grows beside it. */
+  const samplesWith = (perHour: number) =>
+    Array.from({ length: 360 }, (_, minute) => ({
+      seconds: 60 * minute,
+      resident: 150 + 10 * ((minute * 0.37) % 1) + (perHour * minute) / 60,
+      heap: 40,
+    }));
+
+  it("that goes up and down does not grow", () => {
+    expect(trendOf(samplesWith(0))).toMatchObject({ grows: false, heap: 40 });
+  });
+
+  it("that gains megabytes every hour grows, in the amount that it gains", () => {
+    const { grows, perHour, first, last } = trendOf(samplesWith(5));
+    expect(grows).toBe(true);
+    expect(perHour).toBeCloseTo(5, 0);
+    // Between the middles of the first and the last quarter of four hours.
+    expect(last - first).toBeGreaterThan(13);
+  });
+
+  it("is not judged from a few samples", () => {
+    expect(() => trendOf(samplesWith(0).slice(0, 6))).toThrow("too few samples");
+  });
+
+  it("that grows, and reports that are in no release, are faults", () => {
+    const memory = { "intake 1": trendOf(samplesWith(5)), "tally 1": trendOf(samplesWith(0)) };
+    const figures = { capacity: 100, perSecond: 70, acknowledged: 10, windows: 1, p50: 1, worstP99: 2, memory };
+    expect(faultsOf({ ...figures, released: 10 })).toEqual([
+      expect.stringMatching(/^intake 1 grew from 16\d MB to 1\d\d MB$/),
+    ]);
+    expect(faultsOf({ ...figures, memory: {}, released: 9 })).toEqual([
+      "10 reports were acknowledged, 9 are in releases",
+    ]);
+  });
 });
