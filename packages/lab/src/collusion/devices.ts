@@ -82,6 +82,7 @@ function leadToOneAnswer({ events }: OpenServers): (recorder: Recorder) => void 
 
 interface Version {
   readonly bytes: Uint8Array;
+  readonly ciphertexts: Uint8Array;
   readonly opened: Readonly<Record<ServerRole, Opened>>;
 }
 
@@ -107,22 +108,24 @@ interface Watched extends Pick<Window, "live"> {
 function watched(servers: OpenServers, random: Randomness): Watched {
   const id = bytesFrom(random, 16);
   const device = scheduled(servers, id, (recorder, segment) => recorder.record(segment % servers.events.length));
-  const ciphertextsOf = (bytes: Uint8Array): Uint8Array => bytes.subarray(bytes.length - servers.ciphertextsBytes);
-  const versionOf = (bytes: Uint8Array): Version => {
-    const [leader, helper] = ROLES.map((role) => openedFrom(servers.open(role, id, ciphertextsOf(bytes))));
-    return { bytes, opened: { leader, helper } as Version["opened"] };
+  /** A version that was stored begins with a header, which the memory has not. */
+  const versionOf = (bytes: Uint8Array, length: number): Version => {
+    const ciphertexts = bytes.subarray(bytes.length - length);
+    const [leader, helper] = ROLES.map((role) => openedFrom(servers.open(role, id, ciphertexts)));
+    return { bytes, ciphertexts, opened: { leader, helper } as Version["opened"] };
   };
   let last: Version | undefined;
 
   function live(segment: number, happens: boolean): Seen {
     const { dump, stored } = device.live(segment, happens);
-    const [before, memory] = [last ?? versionOf(dump), versionOf(dump)];
-    const after = versionOf(stored.at(-1)?.bytes as Uint8Array);
+    const memory = versionOf(dump, dump.length);
+    const before = last ?? memory;
+    const after = versionOf(stored.at(-1)?.bytes as Uint8Array, dump.length);
     last = after;
     return (role, received) => viewOf(role, [before, memory, after], received);
   }
 
-  return { id, device, live, stored: () => ciphertextsOf(last?.bytes as Uint8Array) };
+  return { id, device, live, stored: () => last?.ciphertexts as Uint8Array };
 }
 
 const PARTS = "elements";

@@ -1,4 +1,4 @@
-import { type DeviceKeyContext, deriveDeviceSecretKey, elgamalGroup, secret } from "@lethe/core/encryption";
+import { type DeviceKeyContext, deriveDeviceSecretKey, elgamalGroup, type RistrettoGroup, secret } from "@lethe/core/encryption";
 import type { Randomness } from "@lethe/core/randomness";
 import type { Recorder } from "@lethe/core/statistic";
 import {
@@ -29,7 +29,6 @@ export interface Received {
 
 /** A leader and a helper whose keys the lab holds, so that it can look at states as either of them could. */
 export interface OpenServers {
-  readonly ciphertextsBytes: number;
   readonly events: readonly string[];
   enrol(device: Uint8Array): Recorder;
   resume(device: Uint8Array, stored: Uint8Array, sameTick: boolean): Recorder;
@@ -43,7 +42,7 @@ export interface OpenServers {
 export const ROLES = ["leader", "helper"] as const;
 const WINDOW = { task: "collusion", window: 0 } as const;
 /** The servers compute as the service does. */
-export const group = await loadRistretto();
+export const group: RistrettoGroup = await loadRistretto();
 
 /** Bytes of a shared bit of Algorithm 5, and the masked elements of it that each server opens. */
 const SHARED_BIT_BYTES = 128;
@@ -114,7 +113,6 @@ export function openServers(spec: TwoServerSpec, random: Randomness): OpenServer
   }
 
   return {
-    ciphertextsBytes: device.bytes.ciphertexts,
     events: device.events,
     enrol: (id) => device.start(keysOf(id), random),
     resume: (id, stored, sameTick) => device.resume(keysOf(id), stored, sameTick, random),

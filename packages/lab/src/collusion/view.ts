@@ -16,9 +16,12 @@ export interface ColludersView {
   readonly received: Uint8Array;
 }
 
+type OpenedMeasure = Exclude<Measure, "sizes" | "times">;
 /** Times and sizes of what was opened say nothing beyond those of the ciphertexts. */
-const OPENED = MEASURES.filter((name) => name !== "sizes" && name !== "times");
-type Opened = `opened: ${(typeof OPENED)[number]}`;
+const OPENED: readonly OpenedMeasure[] = MEASURES.filter(
+  (name): name is OpenedMeasure => name !== "sizes" && name !== "times",
+);
+type Opened = `opened: ${OpenedMeasure}`;
 
 /** A number that a colluder could look at. */
 export type ColludersMeasure = Exclude<Measure, "noise"> | Opened | "relations" | "answer";

@@ -101,7 +101,7 @@ function listsOf<T>(entries: readonly T[], length: number): T[][] {
 const CATEGORIES = {
   choice: choiceAutomaton({ options: ["one", "two"], keep: "last" }),
   funnel: funnelAutomaton({ steps: ["one", "two"] }),
-  histogram: histogramAutomaton({ ...WRITES, edges: [0, 1, 3], localEpsilon: 1 }),
+  histogram: histogramAutomaton({ ...WRITES, edges: [0, 1, 3] }),
 };
 type Categories = Automaton & { output: CategoryOutput };
 
