@@ -138,6 +138,26 @@ export function testRistrettoGroup(name: string, load: () => RistrettoGroup | Pr
       );
     });
 
+    it("subtracts, also from 0·G, to 0·G, and not what is no element", () => {
+      const [left, right] = [randomPoint(), randomPoint()];
+      for (const [from, less] of [
+        [left, right],
+        [IDENTITY, right],
+        [left, IDENTITY],
+        [left, left],
+        [BASE, right],
+      ] as const) {
+        expect(group.subtract(from.toBytes(), less.toBytes())).toEqual(from.subtract(less).toBytes());
+      }
+      const bad = new Uint8Array(32).fill(255);
+      for (const [from, less] of [
+        [bad, right.toBytes()],
+        [left.toBytes(), bad],
+      ] as const) {
+        expect(() => group.subtract(from, less)).toThrow(expect.objectContaining({ code: "bad-encoding" }));
+      }
+    });
+
     it("makes the keys that ElGamal generates, and opens its counters", () => {
       const keys = createElGamalKeys(group);
       for (let run = 0; run < 5; run++) {

@@ -22,7 +22,7 @@ import type { TwoServerStatistic } from "../src/statistic/two-server.ts";
 import { addAggregateShares } from "../src/two-server/aggregate-share.ts";
 import { type Aggregator, createAggregator, issueShareKeys } from "../src/two-server/aggregator.ts";
 import { isValidReport, prepareHalf } from "../src/two-server/verification.ts";
-import { deriveWrappingKeys, wrapReport } from "../src/two-server/wrapping.ts";
+import { deriveWrappingKeys, type Split, wrapReport } from "../src/two-server/wrapping.ts";
 import { xof } from "../src/xof.ts";
 
 export const ROLES: readonly ServerRole[] = ["leader", "helper"];
@@ -59,13 +59,17 @@ export interface WrappedReport extends Readonly<Record<ServerRole, Uint8Array>> 
 export async function wrap(
   device: Uint8Array,
   sharedBits: Uint8Array,
-  { at = WINDOW, report = randomBytes(16) }: { at?: TaskWindow; report?: Uint8Array } = {},
+  {
+    at = WINDOW,
+    report = randomBytes(16),
+    split: splitOf,
+  }: { at?: TaskWindow; report?: Uint8Array; split?: Split } = {},
 ): Promise<WrappedReport> {
   const [leader, helper] = await Promise.all(
     ROLES.map((role) => deriveWrappingKeys(MASTERS[role], { ...at, role }).then(({ publicKey }) => publicKey)),
   );
   const publicKeys = { leader: leader as Uint8Array, helper: helper as Uint8Array };
-  return { device, report, ...(await wrapReport(publicKeys, { ...at, device, report }, sharedBits, random)) };
+  return { device, report, ...(await wrapReport(publicKeys, { ...at, device, report }, sharedBits, random, splitOf)) };
 }
 
 /** Both servers of a window. Their secrets are always the same: what is wrapped for one pair opens at another. */

@@ -1,5 +1,7 @@
+import { collusionKind } from "./collusion.ts";
 import { elgamalDevice } from "./elgamal.ts";
 import { type Loaders, loaders } from "./loaders.ts";
+import { onDemand } from "./on-demand.ts";
 import { rotationDevice } from "./rotations.ts";
 import { twoServerProtocolOf } from "./two-server.ts";
 
@@ -14,4 +16,5 @@ export function provideEveryPart(): void {
     twoServer: async () => twoServerProtocolOf,
   };
   Object.assign(loaders, parts);
+  onDemand.collusion = async () => collusionKind;
 }

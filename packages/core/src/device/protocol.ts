@@ -42,7 +42,7 @@ export async function deviceProtocolOf(
   keys: TrustedKeys,
 ): Promise<DeviceProtocol> {
   try {
-    if (manifest.mode === "two-server") return (await loaders.twoServer())(manifest, hash, keys);
+    if (manifest.mode === "two-server") return await (await loaders.twoServer())(manifest, hash, keys);
     if (keys.helperKey) throw new LetheError("bad-signature", "the manifest has no helper with helperKey");
     const layout = await deviceLayoutOf(manifest);
     return {

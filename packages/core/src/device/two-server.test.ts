@@ -119,6 +119,52 @@ it("a statistic that does not run with two servers is refused as a bad task", as
   });
 });
 
+describe("a device against an intruder with one server's keys", () => {
+  const metrics: readonly Metric[] = [
+    { name: "happened", statistic: "occurrence", localEpsilon: 20 },
+    { name: "times", statistic: "histogram", edges: [0, 1, 3], localEpsilon: 20 },
+    { name: "format", statistic: "choice", options: ["pdf", "png"], localEpsilon: 20 },
+    { name: "checkout", statistic: "funnel", steps: ["cart", "paid"], localEpsilon: 20 },
+  ];
+  const manifest: Manifest = { ...MANIFEST, collusion: "one-server", metrics };
+
+  it("has the servers' layout, and sends what both find valid", async () => {
+    const protocol = await deviceProtocolOf(manifest, hash, KEYS);
+    const layout = twoServerLayoutOf(manifest);
+    expect(protocol.layout.map(({ device: side }) => [side.events, side.bytes])).toEqual(
+      layout.map(({ statistic }) => [statistic.device(new Uint8Array()).events, statistic.bytes]),
+    );
+    const publicKeys = await publicKeysIn(5);
+    const keys = protocol.keysOf(publicKeys, 5);
+    const sealed = protocol.layout.map(({ device: side }, i) => {
+      const first = side.start(keys[i] as Uint8Array, random);
+      for (const event of side.events.keys()) first.record(event);
+      const again = side.resume(keys[i] as Uint8Array, first.write() as Uint8Array, false, random);
+      return again.seal(again.write() as Uint8Array);
+    });
+    const body = await protocol.bodyOf(protocol.seal(publicKeys, sealed, random), 5, device);
+    expect(body.length).toBe(twoServerReportBytes(layout));
+    const { reportId, ...halves } = decodeTwoServerReport(layout, hash, body);
+    const servers = await startServers(
+      layout.map(({ statistic }) => statistic),
+      { task: MANIFEST.task, window: 5 },
+    );
+    expect(await servers.decide({ device, report: reportId, ...halves })).toEqual({ leader: true, helper: true });
+    expect(servers.sums()).toEqual([1, 0, 1, 0, 0, 1, 0, 0, 0, 1]);
+  });
+
+  it("refuses a collusion that this version of the SDK does not know, and what cannot run with it", async () => {
+    for (const [changes, message] of [
+      [{ collusion: "both" }, "this version of the SDK cannot run collusion both"],
+      [{ metrics: METRICS.slice(0, 1) }, "statistic is one of occurrence, histogram, choice, funnel"],
+      [{ metrics: METRICS.slice(1, 2) }, "noise is device where collusion is one-server"],
+    ] as const) {
+      const refused = deviceProtocolOf({ ...manifest, ...(changes as Partial<Manifest>) }, hash, KEYS);
+      await expect(refused).rejects.toMatchObject({ code: "bad-task", message: expect.stringContaining(message) });
+    }
+  });
+});
+
 describe("whom a device trusts", () => {
   const refusal = (changed: Partial<Manifest>, helperKey?: string): Promise<unknown> =>
     deviceProtocolOf({ ...MANIFEST, ...changed }, hash, { operatorKey: KEYS.operatorKey, helperKey }).then(

@@ -2,11 +2,12 @@ import { join, splitInto } from "../bytes.ts";
 import { LetheError } from "../error.ts";
 import type { Manifest } from "../message/manifest.ts";
 import { twoServerStatisticsOf } from "../message/two-server-statistics.ts";
-import { type ServerRole, sharingContext } from "../sharing/shared-bit.ts";
+import { type ServerRole, sharingContext, splitSharedBits } from "../sharing/shared-bit.ts";
 import type { DeviceSide } from "../statistic/statistic.ts";
 import type { DeviceInContext } from "../statistic/two-server.ts";
 import { decodeShareKeys, encodeTwoServerReport, type ShareKeys, shareKeysBytes } from "../two-server/messages.ts";
 import { REPORT_ID_BYTES, SEED_BYTES, WRAPPING_KEY_BYTES, wrapReport } from "../two-server/wrapping.ts";
+import { type KeptKind, onDemand } from "./on-demand.ts";
 import type { DeviceProtocol, TrustedKeys } from "./protocol.ts";
 import { createTwoServerDevice } from "./two-server-statistics.ts";
 
@@ -23,11 +24,11 @@ type Kept = [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Ar
  * its randomness included, and every retry sends the same. That shows nobody more than the shared bits in it do, which
  * are all that is wrapped.
  */
-export function twoServerProtocolOf(
+export async function twoServerProtocolOf(
   manifest: Manifest,
   hash: Uint8Array,
   { operatorKey, helperKey }: TrustedKeys,
-): DeviceProtocol {
+): Promise<DeviceProtocol> {
   const { task, servers } = manifest;
   if (helperKey === undefined) {
     throw new LetheError(
@@ -41,9 +42,8 @@ export function twoServerProtocolOf(
   if (servers[1]?.key !== helperKey) {
     throw new LetheError("bad-signature", "helperKey is not the key of the task's helper");
   }
-  const layout = twoServerStatisticsOf(manifest).map(({ spec }) => ({
-    device: inWindow(createTwoServerDevice(spec)),
-  }));
+  const { create, split } = await kindOf(manifest);
+  const layout = twoServerStatisticsOf(manifest).map(({ spec }) => ({ device: inWindow(create(spec)) }));
   return {
     layout,
     signers: [
@@ -66,12 +66,25 @@ export function twoServerProtocolOf(
       const [reportId, forLeader, forHelper, leader, helper, sharedBits] = splitInto(kept, [...KEPT, shared]) as Kept;
       const drawn = [forLeader, forHelper];
       const binding = { task, window, device, report: reportId };
-      const halves = await wrapReport({ leader, helper }, binding, sharedBits, (into) => {
-        into.set(drawn.shift() as Uint8Array);
-      });
+      const halves = await wrapReport(
+        { leader, helper },
+        binding,
+        sharedBits,
+        (into) => {
+          into.set(drawn.shift() as Uint8Array);
+        },
+        split,
+      );
       return encodeTwoServerReport(hash, { reportId, ...halves });
     },
   };
+}
+
+/** What devices keep of a task: shared bits, or slots shared in the exponent, whose code is loaded for such tasks only. */
+async function kindOf({ collusion = "none" }: Manifest): Promise<KeptKind> {
+  if (collusion === "none") return { create: createTwoServerDevice, split: splitSharedBits };
+  if (collusion === "one-server") return onDemand.collusion();
+  throw new RangeError(`this version of the SDK cannot run collusion ${String(collusion)}`);
 }
 
 /** A key is followed by the context of its window. */

@@ -1,5 +1,6 @@
 import { LetheError } from "../error.ts";
 import { quote, readFields, requireObject, shorten, type UnknownField } from "../schema/index.ts";
+import { requireAgainstCollusion } from "../statistic/collusion/names.ts";
 import { statisticFor } from "../statistic/create.ts";
 import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
 import { limitsEvents } from "../statistic/schemes.ts";
@@ -30,6 +31,7 @@ export function requireRunnable<T extends Task>(task: T): T {
   requireUniqueNames(task.metrics);
   requireGroups(task);
   requireOneScheme(task);
+  requireCollusion(task);
   for (const [i, metric] of task.metrics.entries()) {
     if (task.mode === "one-server" && metric.noise !== undefined) {
       throw new RangeError(`metrics[${i}].noise is for mode two-server: one server adds no noise`);
@@ -38,6 +40,15 @@ export function requireRunnable<T extends Task>(task: T): T {
   }
   requireRoom(task);
   return task;
+}
+
+/** What a task against an intruder with one server's keys cannot have. */
+function requireCollusion({ mode, collusion = "none", metrics }: Task): void {
+  if (collusion === "none") return;
+  if (mode !== "two-server") throw new RangeError(`collusion ${collusion} is for mode two-server, not ${mode}`);
+  for (const [i, { statistic, noise }] of metrics.entries()) {
+    prefixed(`metrics[${i}].`, () => requireAgainstCollusion(statistic, noise));
+  }
 }
 
 /** The rules that the statistics have for their own fields. */

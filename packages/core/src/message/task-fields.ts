@@ -17,7 +17,7 @@ import {
 } from "../schema/index.ts";
 import type { MetricForm } from "../statistic/entry.ts";
 import { scheme } from "../statistic/metric-fields.ts";
-import { MODES } from "../statistic/names.ts";
+import { COLLUSIONS, MODES } from "../statistic/names.ts";
 import type { Metric } from "../statistic/spec.ts";
 import { entryOf, STATISTICS } from "../statistic/table.ts";
 import { DEFAULT_HIDES, MOST_TICKS } from "../statistic/writes.ts";
@@ -57,6 +57,10 @@ export const TASK_FIELDS: Fields<Task> = {
   ticks: whole(1, MOST_TICKS),
   graceSeconds: whole(0, 366 * DAY),
   mode: oneOf(...MODES),
+  collusion: described(
+    optional(oneOf(...COLLUSIONS), "none"),
+    "of two servers: one-server keeps what devices store safe from an intruder who has the keys of one of them",
+  ),
   scheme: described(scheme, "of all metrics; if absent, each has its own"),
   hides: described(
     optional(whole(0, MOST_TICKS), DEFAULT_HIDES),

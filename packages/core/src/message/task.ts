@@ -1,7 +1,7 @@
 import type { Budget } from "../privacy/accounting/budget.ts";
 import { defaultScheme, isJoint, JOINT, type MODES, SCHEMES } from "../statistic/names.ts";
 import { limitsEvents } from "../statistic/schemes.ts";
-import type { Metric, SchemeName, StatisticSpec } from "../statistic/spec.ts";
+import type { Collusion, Metric, SchemeName, StatisticSpec } from "../statistic/spec.ts";
 import { DEFAULT_HIDES } from "../statistic/writes.ts";
 
 /** What an operator asks a fleet of devices, as written in a task file. */
@@ -16,6 +16,11 @@ export interface Task {
   readonly graceSeconds: number;
   /** How many servers count. */
   readonly mode: (typeof MODES)[number];
+  /**
+   * Of two servers: whether what devices store is safe from an intruder who has the keys of one of them. A task of two
+   * servers gets "none" when it is created; a manifest that says nothing of it means that.
+   */
+  readonly collusion?: Collusion | undefined;
   /** Of all metrics; if absent, each has its own. Of two servers `elgamal`. */
   readonly scheme?: SchemeName | undefined;
   /**
@@ -40,10 +45,15 @@ export interface Task {
 
 /** The task with its defaults written out and without what changes nothing, as a manifest states it. */
 export function resolved({ metrics, missing = 0, hides = DEFAULT_HIDES, ...task }: Task): Task {
-  const { scheme: named, ...others } = task;
+  const { scheme: named, collusion = "none", ...others } = task;
   const scheme = named ?? (task.mode === "two-server" ? "elgamal" : undefined);
   // Always in this order: tasks are compared as texts.
-  const rest = { hides, missing, metrics: metrics.map((metric) => resolvedMetric(scheme, metric)) };
+  const rest = {
+    ...((task.mode === "two-server" || collusion !== "none") && { collusion }),
+    hides,
+    missing,
+    metrics: metrics.map((metric) => resolvedMetric(scheme, metric)),
+  };
   return { ...others, ...(scheme && { scheme }), ...rest };
 }
 

@@ -12,8 +12,8 @@ export interface TwoServerTaskStatistic {
  * The statistics that a device runs for a task of two servers: first those whose metrics run together, with the
  * devices' noise and with the servers'; then the others in the task's order.
  */
-export function twoServerStatisticsOf({ metrics, ...task }: Task): readonly TwoServerTaskStatistic[] {
-  const writes = writesOf(task);
+export function twoServerStatisticsOf({ metrics, collusion, ...task }: Task): readonly TwoServerTaskStatistic[] {
+  const writes = { ...writesOf(task), ...(collusion === "one-server" && { collusion }) };
   const joint = JOINT.flatMap((statistic) => {
     const own = metrics.filter((metric) => metric.statistic === statistic);
     const told = own.filter((metric): metric is Told => metric.noise === undefined);

@@ -17,7 +17,10 @@ import { encodeBase64url } from "./base64url.ts";
 import { base64url } from "./base64url-field.ts";
 import { HASH_BYTES, SIGNATURE_BYTES } from "./manifest.ts";
 
-/** What one of two servers publishes of a window: its share of all sums, with its noise. By itself it is uniform. */
+/**
+ * What one of two servers publishes of a window: its share of all sums, with its noise. By itself it is uniform, unless
+ * the task has `collusion: "one-server"`: then it is half of the sums.
+ */
 export interface WindowShare {
   readonly role: ServerRole;
   readonly task: string;

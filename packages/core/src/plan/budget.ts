@@ -154,7 +154,8 @@ const MOST_SIGMA = 1e5;
 
 /** The same σ for all metrics, rounded up to three digits. */
 function serverNoise(task: Task, epsilon: number, windows: number, devices: number): BudgetChange | undefined {
-  const { metrics, minimumDevices, missing = 0, ticks } = task;
+  const { metrics, minimumDevices, missing = 0, ticks, collusion } = task;
+  if (collusion === "one-server") return undefined;
   const isThere = task.mode === "two-server" && metrics.every((metric) => !("localEpsilon" in metric));
   if (isThere || metrics.some(({ statistic }) => entryOf(statistic).run.twoServers === undefined)) return undefined;
   const withSigma = (sigma: number): Metric[] =>

@@ -139,7 +139,7 @@ export const NO_SHAPE: { readonly edges: readonly number[]; readonly limit: numb
 
 /** What planning a metric of a task asks. */
 export function metricQuestion(
-  { ticks }: Pick<Task, "ticks">,
+  { ticks, collusion }: Pick<Task, "ticks" | "collusion">,
   metric: Metric,
   devices: number,
   reporting: number,
@@ -147,7 +147,16 @@ export function metricQuestion(
 ): TwoServerQuestion {
   const { statistic, noise } = metric;
   const asked = { ...NO_SHAPE, ...entryOf(statistic).task.questionOf(metric, delta) };
-  return { statistic, ...asked, devices, reporting, ticks, patience: 1, ...(noise && { noise }) };
+  return {
+    statistic,
+    ...asked,
+    devices,
+    reporting,
+    ticks,
+    patience: 1,
+    ...(noise && { noise }),
+    ...(collusion && { collusion }),
+  };
 }
 
 function planOf(task: Task, metric: Metric, devices: number, reporting: number, delta: number): Priced["plan"] {

@@ -14,6 +14,50 @@ function ask(question: Partial<TwoServerQuestion> & Pick<TwoServerQuestion, "sta
   return { ticks: 288, edges: CONSECUTIVE, limit: 10, devices, reporting: devices, ...question };
 }
 
+describe("planTwoServerMetric, against an intruder with one server's keys", () => {
+  const goal = { localEpsilon: 1, delta: 1e-6 };
+  const against = (question: Parameters<typeof ask>[0]) =>
+    planTwoServerMetric({ ...ask(question), collusion: "one-server" });
+  const MANY = Array.from({ length: 30 }, (_, edge) => edge);
+
+  it("is one server's plan with K-ary response to the digit, however many categories there are", () => {
+    const choice = { statistic: "choice", goal, options: ["pdf", "png"] } as const;
+    const funnel = { statistic: "funnel", goal, steps: ["cart", "paid"], reporting: 4000 } as const;
+    const histogram = { statistic: "histogram", goal, edges: MANY } as const;
+    for (const question of [ask(choice), ask(funnel), ask(histogram), ask({ statistic: "occurrence", goal })]) {
+      const asked = question.statistic === "occurrence" ? question : { ...question, mechanism: "kary" as const };
+      const { spec, ...plan } = planMetric(asked);
+      expect(against(question)).toEqual({
+        ...plan,
+        noise: "device",
+        spec: { ...spec, noise: "device", collusion: "one-server" },
+      });
+    }
+    expect(against(histogram).mechanism).toBe("kary");
+    expect(planTwoServerMetric(ask(histogram)).mechanism).toBe("unary");
+  });
+
+  it("pays for a hijacked report as much as for any two categories", () => {
+    const plan = against({ statistic: "histogram", goal });
+    expect(plan.hijackedEpsilon).toBe(
+      planMetric({ ...ask({ statistic: "histogram", goal }), mechanism: "kary" }).hijackedEpsilon,
+    );
+    expect(plan.hijackedEpsilon).toBeGreaterThan(plan.epsilon);
+  });
+
+  it("refuses noise of the servers, means and other mechanisms", () => {
+    const sigma = { sigma: 4, delta: 1e-6 };
+    for (const [question, message] of [
+      [{ statistic: "occurrence", goal: sigma }, "noise is device where collusion is one-server"],
+      [{ statistic: "occurrence", goal, noise: "servers" }, "noise is device where collusion is one-server"],
+      [{ statistic: "mean", goal }, "statistic is one of occurrence, histogram, choice, funnel"],
+      [{ statistic: "histogram", goal, mechanism: "unary" }, "mechanism is kary where collusion is one-server"],
+    ] as const) {
+      expect(() => against(question)).toThrow(message);
+    }
+  });
+});
+
 describe("planTwoServerMetric, noise at the devices", () => {
   it("is one server's plan to the digit", () => {
     for (const question of [

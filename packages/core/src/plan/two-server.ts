@@ -7,8 +7,9 @@ import {
   serverNoiseEpsilon,
   serverNoiseSigma,
 } from "../privacy/index.ts";
+import { requireAgainstCollusion } from "../statistic/collusion/names.ts";
 import type { MetricPlan, Question } from "../statistic/question.ts";
-import type { NoiseSource, TwoServerSpec } from "../statistic/spec.ts";
+import type { Collusion, CollusionSpec, NoiseSource, TwoServerSpec } from "../statistic/spec.ts";
 import { entryOf, twoServerRunOf } from "../statistic/table.ts";
 import { checkQuestion, planMetric } from "./metric.ts";
 
@@ -16,6 +17,8 @@ import { checkQuestion, planMetric } from "./metric.ts";
 export interface TwoServerQuestion extends Question {
   /** The servers' for a mean, else the devices' if absent. */
   readonly noise?: NoiseSource;
+  /** "one-server" if states must be safe from an intruder who has the keys of one server; "none" if absent. */
+  readonly collusion?: Collusion | undefined;
 }
 
 /**
@@ -30,6 +33,7 @@ export interface TwoServerMetricPlan extends Omit<MetricPlan, "spec"> {
 
 /** As `planMetric`, for two servers of which each sees one share of every answer. */
 export function planTwoServerMetric(question: TwoServerQuestion): TwoServerMetricPlan {
+  if (question.collusion === "one-server") return planAgainstCollusion(question);
   checkQuestion(question);
   return noiseOf(question) === "servers" ? planServerNoise(question) : planDeviceNoise(question);
 }
@@ -60,6 +64,15 @@ function noiseOf({ statistic, noise, goal, mechanism }: TwoServerQuestion): Nois
 function planDeviceNoise(question: TwoServerQuestion): TwoServerMetricPlan {
   const { spec, ...plan } = planMetric(question);
   return { ...plan, noise: "device", spec: { ...spec, noise: "device" } as TwoServerSpec };
+}
+
+/** Both servers see every answer, as one server would. Categories have K-ary response, however many there are. */
+function planAgainstCollusion(question: TwoServerQuestion): TwoServerMetricPlan {
+  const { statistic, noise, goal, mechanism = "kary" } = question;
+  requireAgainstCollusion(statistic, noise ?? ("sigma" in goal ? "servers" : "device"));
+  if (mechanism !== "kary") throw new RangeError(`mechanism is kary where collusion is one-server, not ${mechanism}`);
+  const { spec, ...plan } = planMetric(statistic === "occurrence" ? question : { ...question, mechanism });
+  return { ...plan, noise: "device", spec: { ...spec, noise: "device", collusion: "one-server" } as CollusionSpec };
 }
 
 /** Neither the guarantee nor the error of a count depends on how many devices there are. */

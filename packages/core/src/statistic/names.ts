@@ -1,4 +1,4 @@
-import type { SchemeName, StatisticName } from "./spec.ts";
+import type { Collusion, SchemeName, StatisticName } from "./spec.ts";
 
 // Words that a task may use. They are in a file without imports of code, because every device loads them. A device knows
 // the statistics from the lists of its halves, a server from `table.ts`.
@@ -7,6 +7,9 @@ import type { SchemeName, StatisticName } from "./spec.ts";
 export const SCHEMES: readonly SchemeName[] = ["lattice", "elgamal"];
 /** How many servers count. */
 export const MODES = ["one-server", "two-server"] as const;
+
+/** Against whom the states of devices hold in a task of two servers, from the default on. */
+export const COLLUSIONS: readonly Collusion[] = ["none", "one-server"];
 
 /**
  * Statistics whose metrics run together: all metrics of one scheme are one statistic on the device, which has a list of

@@ -6,6 +6,12 @@ export type SchemeName = "lattice" | "elgamal";
 /** Who adds the noise: each device to its own answer, or each of the two servers to its share of the sum. */
 export type NoiseSource = "device" | "servers";
 
+/**
+ * Against whom the states of devices hold in a task of two servers: the intruder alone, or also one who has the keys of
+ * one of the servers.
+ */
+export type Collusion = "none" | "one-server";
+
 /** What all metrics of a task have. */
 export interface NamedMetric {
   readonly name: string;
@@ -40,7 +46,7 @@ export type StatisticOn<Scheme extends SchemeName> = {
 }[StatisticName];
 
 /** The names of the statistics that run with two servers. */
-export type TwoServerStatisticName = TwoServerSpec["statistic"];
+export type TwoServerStatisticName = StatisticTypes[StatisticName]["twoServers"]["statistic"];
 
 /** A question to the devices of a fleet, as a task states it. */
 export type Metric = StatisticTypes[StatisticName]["metric"];
@@ -56,7 +62,18 @@ type Intersection<Union> = (Union extends unknown ? (each: Union) => void : neve
 export type StatisticSpec = StatisticTypes[StatisticName]["oneServer"];
 
 /** What a device runs for a task of two servers. */
-export type TwoServerSpec = StatisticTypes[StatisticName]["twoServers"];
+export type TwoServerSpec = StatisticTypes[StatisticName]["twoServers"] | CollusionSpec;
+
+/** The statistics that run with two servers against an intruder who has the keys of one of them. */
+export type CollusionStatisticName = "occurrence" | "histogram" | "choice" | "funnel";
+
+/** What a device runs for them: each adds noise to its own answer. */
+export type CollusionSpec = {
+  [Name in CollusionStatisticName]: StatisticTypes[Name]["oneServer"] & {
+    readonly noise: "device";
+    readonly collusion: "one-server";
+  };
+}[CollusionStatisticName];
 
 /**
  * A statistic whose devices answer truly. Each server adds discrete Gaussian noise to its share of the sum, enough by

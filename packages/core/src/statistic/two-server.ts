@@ -17,8 +17,10 @@ export interface TwoServerParts extends ServerEstimates {
   /** For every bit of a report, which of the answers it adds to. */
   readonly answerOf: readonly number[];
   readonly answers: number;
-  /** Whether exactly one bit of an honest report is 1, which the servers check by opening the sum. */
+  /** Whether exactly one bit of an honest report is 1, which the servers check. */
   readonly isOneHot: boolean;
+  /** If present, bits are slots shared in the exponent, and both servers see the answers. Else they are shared bits. */
+  readonly collusion?: "one-server";
   /** The answers that count instead of an invalid report. */
   onNoEvent(random: Randomness): readonly number[];
   /** What each server adds to each answer's sum, unless the devices have added theirs. */

@@ -1,7 +1,7 @@
 import { LetheError, requireLength } from "../error.ts";
 import { type DiscreteGaussian, drawDiscreteGaussian } from "../privacy/discrete-gaussian.ts";
 import type { Randomness } from "../randomness/index.ts";
-import { add, ELEMENT_BYTES, type Elements, read, WORDS, write } from "../sharing/field64.ts";
+import { add, ELEMENT_BYTES, type Elements, halve, read, WORDS, write } from "../sharing/field64.ts";
 
 /** One server's share of the sums of all devices' answers. */
 export interface AggregateShare {
@@ -52,6 +52,18 @@ export function createAggregateShare(answers: number, stored?: Uint8Array): Aggr
       return bytes;
     },
   };
+}
+
+/** A server's share of values that both servers know: half of each, so that the shares of both are the same. */
+export function halfSharesOf(values: readonly number[]): Uint8Array {
+  const one: Elements = new Uint32Array(WORDS);
+  const bytes = new Uint8Array(values.length * ELEMENT_BYTES);
+  for (const [i, value] of values.entries()) {
+    placeInteger(one, value);
+    halve(one, 0, one, 0);
+    write(one, 0, bytes, i * ELEMENT_BYTES);
+  }
+  return bytes;
 }
 
 /** One server's share of the sums of all devices in either of two of its shares. */

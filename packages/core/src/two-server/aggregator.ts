@@ -15,8 +15,11 @@ import {
   sharingContext,
   type TaskWindow,
 } from "../sharing/shared-bit.ts";
+import { type OpenedSlot, openSlot, SLOT_HALF_BYTES } from "../sharing/shared-slot.ts";
 import { answersIn, serverNoiseIn, type TwoServerStatistic } from "../statistic/two-server.ts";
 import { createAggregateShare } from "./aggregate-share.ts";
+import { prepareSlots, verdictOnSlots } from "./slot-verification.ts";
+import { statisticHalfBytes } from "./task-layout.ts";
 import { isValidReport, type PreparedHalf, prepareHalf } from "./verification.ts";
 import { type HalfBinding, REPORT_ID_BYTES, type Unwrapping, unwrapHalf } from "./wrapping.ts";
 
@@ -148,7 +151,20 @@ export function createAggregator(options: AggregatorOptions | ResumedAggregatorO
     if (!noted?.prepared) throw new LetheError("unknown-device", "no report of this device was prepared");
     if (noted.valid !== undefined) return noted.valid;
     requireOpen();
-    const { verifier, outShare } = noted.prepared;
+    noted.valid = isInExponent(statistics)
+      ? concludeSlots(noted.prepared, otherVerifier)
+      : concludeBits(noted.prepared, otherVerifier);
+    return noted.valid;
+  }
+
+  /** Both servers add the same, whether the report is valid or not. */
+  function concludeSlots(prepared: PreparedHalf, otherVerifier: Uint8Array): boolean {
+    const { valid, share } = verdictOnSlots(statistics, prepared, otherVerifier);
+    aggregate.add(share);
+    return valid;
+  }
+
+  function concludeBits({ verifier, outShare }: PreparedHalf, otherVerifier: Uint8Array): boolean {
     const valid =
       role === "leader"
         ? isValidReport(statistics, verifier, otherVerifier)
@@ -158,7 +174,6 @@ export function createAggregator(options: AggregatorOptions | ResumedAggregatorO
     const noEvent = statistics.flatMap(({ onNoEvent }) => onNoEvent(random));
     if (valid) aggregate.add(outShare);
     else if (role === "leader") aggregate.addConstant(noEvent);
-    noted.valid = valid;
     return valid;
   }
 
@@ -197,11 +212,42 @@ export async function prepareReport(
   { device, report }: Pick<HalfBinding, "device" | "report">,
   wrapped: Uint8Array,
 ): Promise<PreparedHalf> {
-  const half = await unwrapHalf(wrapping, { task, window, device, report, role }, wrapped);
-  const bits = statistics.reduce((sum, { answerOf }) => sum + answerOf.length, 0);
-  const opened =
-    half?.length === bits * HALF_BYTES[role] ? openShares(role, master, { task, window }, device, half, group) : [];
-  return prepareHalf(statistics, { role, verifyKey, ctx: sharingContext({ task, window }) }, report, opened);
+  const at = { task, window };
+  const half = await unwrapHalf(wrapping, { ...at, device, report, role }, wrapped);
+  const bytes = statistics.reduce((sum, statistic) => sum + statisticHalfBytes(statistic, role), 0);
+  const whole = half?.length === bytes ? half : undefined;
+  const context = { role, verifyKey, ctx: sharingContext(at) };
+  if (isInExponent(statistics)) {
+    const opened = whole ? openSlots(role, master, at, device, whole, group) : [];
+    return prepareSlots(statistics, context, { device, report }, opened, group);
+  }
+  return prepareHalf(statistics, context, report, whole ? openShares(role, master, at, device, whole, group) : []);
+}
+
+/** Whether the statistics of a task keep slots shared in the exponent: all of them do, or none. */
+function isInExponent(statistics: readonly TwoServerStatistic[]): boolean {
+  const count = statistics.filter(({ collusion }) => collusion).length;
+  if (count === 0) return false;
+  if (count === statistics.length) return true;
+  throw new RangeError("collusion is that of a task: all of its statistics have it, or none");
+}
+
+/** What one server opens of its halves of slots, of a report or of a captured state. */
+export function openSlots(
+  role: ServerRole,
+  master: Secret<Uint8Array>,
+  at: TaskWindow,
+  device: Uint8Array,
+  halves: Uint8Array,
+  group: RistrettoGroup = nobleGroup,
+): OpenedSlot[] {
+  const scheme = createElGamalKeys(group);
+  const key = deriveDeviceSecretKey(scheme, master, { ...at, device, role, index: 0 });
+  try {
+    return split(halves, halves.length / SLOT_HALF_BYTES).map((half) => openSlot(key, half, group));
+  } finally {
+    key.reveal().fill(0);
+  }
 }
 
 /** A server's shares of all bits of a report. */

@@ -65,6 +65,10 @@ function sumsOf(
   if (leader.length !== elements * ELEMENT_BYTES || helper.length !== leader.length || elements === 0) {
     throw new LetheError("bad-share", "a share does not have an element for every answer of the task");
   }
+  // With slots in the exponent both servers know every answer that they count, so they count the same.
+  if (layout.some(({ statistic }) => statistic.collusion) && !isSameBytes(leader, helper)) {
+    throw new LetheError("bad-share", "leader and helper have not counted the same answers: one of them is not honest");
+  }
   const sums = addAggregateShares(leader, helper);
   let at = 0;
   const next = (length: number): number[] => {

@@ -14,8 +14,14 @@ export {
 export { createPrio3Count, prio3Count } from "../sharing/create-prio3-count.ts";
 export type { Prio3Count, VerifyState } from "../sharing/prio3-count.ts";
 export { type ServerRole, sharingContext, type TaskWindow } from "../sharing/shared-bit.ts";
+export {
+  type OpenedSlot,
+  SHARED_SLOT_BYTES,
+  SLOT_HALF_BYTES,
+  splitSharedSlots,
+} from "../sharing/shared-slot.ts";
 export { createTwoServerStatistic } from "../statistic/create-two-server.ts";
-export type { NoiseSource, ServerNoiseSpec, TwoServerSpec } from "../statistic/spec.ts";
+export type { Collusion, CollusionSpec, NoiseSource, ServerNoiseSpec, TwoServerSpec } from "../statistic/spec.ts";
 export { answersIn, serverNoiseIn, type TwoServerStatistic } from "../statistic/two-server.ts";
 export {
   type AggregateShare,
@@ -29,6 +35,7 @@ export {
   createAggregator,
   issueShareKeys,
   type KnownReport,
+  openSlots,
   prepareReport,
   type ResumedAggregatorOptions,
 } from "./aggregator.ts";

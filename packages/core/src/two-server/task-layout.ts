@@ -1,6 +1,7 @@
 import type { Task } from "../message/task.ts";
 import { type TwoServerTaskStatistic, twoServerStatisticsOf } from "../message/two-server-statistics.ts";
 import { HALF_BYTES, type ServerRole } from "../sharing/shared-bit.ts";
+import { SLOT_HALF_BYTES } from "../sharing/shared-slot.ts";
 import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
 import type { TwoServerStatistic } from "../statistic/two-server.ts";
 
@@ -20,12 +21,15 @@ export function twoServerLayoutOf(task: Task): TwoServerLayout {
 /** What the sizes of messages follow from. */
 export type TwoServerStatistics = readonly Pick<TwoServerPart, "statistic">[];
 
-/** Bits that a report shares. */
-function sharedBits(layout: TwoServerStatistics): number {
-  return layout.reduce((sum, { statistic }) => sum + statistic.answerOf.length, 0);
-}
-
 /** Of a server's half of a report, before it is wrapped. */
 export function halfBytes(layout: TwoServerStatistics, role: ServerRole): number {
-  return sharedBits(layout) * HALF_BYTES[role];
+  return layout.reduce((sum, { statistic }) => sum + statisticHalfBytes(statistic, role), 0);
+}
+
+/** The part of one statistic. */
+export function statisticHalfBytes(
+  { answerOf, collusion }: Pick<TwoServerStatistic, "answerOf" | "collusion">,
+  role: ServerRole,
+): number {
+  return answerOf.length * (collusion ? SLOT_HALF_BYTES : HALF_BYTES[role]);
 }

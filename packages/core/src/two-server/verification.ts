@@ -4,6 +4,7 @@ import { prio3Count } from "../sharing/create-prio3-count.ts";
 import { add, ELEMENT_BYTES, type Elements, isEqual, read, WORDS, write } from "../sharing/field64.ts";
 import { AGGREGATOR, MISSING_SHARE, type OpenedShare, type ServerRole } from "../sharing/shared-bit.ts";
 import type { TwoServerStatistic } from "../statistic/two-server.ts";
+import { slotVerifierBytes } from "./slot-verification.ts";
 
 /** What is the same for all reports of a window at a server. */
 export interface VerifyContext {
@@ -19,10 +20,15 @@ export interface PreparedHalf {
   readonly verifier: Uint8Array;
   /** Added to the aggregate if the report is found valid; one element for every answer. */
   readonly outShare: Uint8Array;
+  /**
+   * Of slots shared in the exponent, what the other server's verifier can be, hash by hash; `outShare` is then added if
+   * the report is found invalid.
+   */
+  readonly expected?: Uint8Array;
 }
 
 /** How the bits of a statistic are checked and added up. */
-type Layout = Pick<TwoServerStatistic, "answerOf" | "answers" | "isOneHot">;
+type Layout = Pick<TwoServerStatistic, "answerOf" | "answers" | "isOneHot" | "collusion">;
 
 const VERIFIER_SHARE_BYTES = 32;
 const NO_PUBLIC_SHARE = new Uint8Array();
@@ -32,7 +38,9 @@ export function verifierBytes(statistics: readonly Layout[]): number {
   return statistics.reduce((sum, statistic) => sum + statisticVerifierBytes(statistic), 1);
 }
 
-function statisticVerifierBytes({ answerOf, isOneHot }: Layout): number {
+function statisticVerifierBytes(statistic: Layout): number {
+  const { answerOf, isOneHot, collusion } = statistic;
+  if (collusion) return slotVerifierBytes(statistic);
   return answerOf.length * VERIFIER_SHARE_BYTES + (isOneHot ? ELEMENT_BYTES : 0);
 }
 

@@ -99,14 +99,18 @@ async function open(
   }
 }
 
-/** Both halves of the shared bits of a report, each for its server. */
+/** What is kept of a sealed report, as the halves of both servers. */
+export type Split = (sealed: Uint8Array) => Readonly<Record<ServerRole, Uint8Array>>;
+
+/** Both halves of the shared bits of a report, or of what `splitOf` splits, each for its server. */
 export async function wrapReport(
   publicKeys: Readonly<Record<ServerRole, Uint8Array>>,
   binding: Omit<HalfBinding, "role">,
   sharedBits: Uint8Array,
   random: Randomness,
+  splitOf: Split = splitSharedBits,
 ): Promise<Record<ServerRole, Uint8Array>> {
-  const halves = splitSharedBits(sharedBits);
+  const halves = splitOf(sharedBits);
   const wrap = (role: ServerRole): Promise<Uint8Array> =>
     wrapHalf(publicKeys[role], { ...binding, role }, halves[role], random);
   return { leader: await wrap("leader"), helper: await wrap("helper") };

@@ -17,7 +17,9 @@ import {
   issueShareKeys,
   type ServerRole,
   sharingContext,
+  splitSharedSlots,
   type TwoServerSpec,
+  type TwoServerStatistic,
   twoServerReportBytes,
   wrapReport,
 } from "@lethe/core/two-server";
@@ -72,6 +74,11 @@ export function oneServer(scheme: SchemeName, spec: StatisticSpec, random: Rando
 
 const ROLES = ["leader", "helper"] as const;
 
+/** How what a device seals is split into halves, if not as shared bits are. */
+function splitOf({ collusion }: TwoServerStatistic): typeof splitSharedSlots | undefined {
+  return collusion && splitSharedSlots;
+}
+
 /** A leader and a helper, each with its share of every key, which verify reports together. */
 export async function twoServers(spec: TwoServerSpec, random: Randomness): Promise<SimulatedServers> {
   const statistic = createTwoServerStatistic(spec);
@@ -108,7 +115,7 @@ export async function twoServers(spec: TwoServerSpec, random: Randomness): Promi
     send: async (id, sealed) => {
       const report = bytesFrom(random, 16);
       const keys = { leader: leader.wrapping.publicKey, helper: helper.wrapping.publicKey };
-      const halves = await wrapReport(keys, { ...WINDOW, device: id, report }, sealed, random);
+      const halves = await wrapReport(keys, { ...WINDOW, device: id, report }, sealed, random, splitOf(statistic));
       return [report, halves.leader, halves.helper];
     },
     receive: async (id, sent) => {

@@ -75,13 +75,20 @@ export function createRistretto(sodium: Sodium): RistrettoGroup {
     heap.set(from, product);
     const encodings = [from];
     while (encodings.length < count) {
-      if (sodium._crypto_core_ristretto255_add(product, product, element) !== 0) {
-        throw new LetheError("bad-encoding", "these bytes are not the encoding of a group element");
-      }
+      if (sodium._crypto_core_ristretto255_add(product, product, element) !== 0) throw noElement();
       encodings.push(bytesAt(product));
     }
     clear();
     return encodings;
+  }
+
+  function subtract(left: Uint8Array, right: Uint8Array): Uint8Array {
+    heap.set(left, element);
+    heap.set(right, product);
+    if (sodium._crypto_core_ristretto255_sub(product, element, product) !== 0) throw noElement();
+    const difference = bytesAt(product);
+    clear();
+    return difference;
   }
 
   return {
@@ -102,6 +109,7 @@ export function createRistretto(sodium: Sodium): RistrettoGroup {
     },
     unmask,
     walk,
+    subtract,
     // What the compiled functions leave on their stack is at the same places after every call.
     wipe: () => {
       heap.set(ONE, scalar);
@@ -113,6 +121,10 @@ export function createRistretto(sodium: Sodium): RistrettoGroup {
       clear();
     },
   };
+}
+
+function noElement(): LetheError {
+  return new LetheError("bad-encoding", "these bytes are not the encoding of a group element");
 }
 
 function required(status: number): void {

@@ -84,7 +84,12 @@ export async function prepareShares(
   );
   const verifiers = inOneBuffer(prepared.map(({ verifier }) => verifier));
   const outShares = inOneBuffer(prepared.map(({ outShare }) => outShare));
-  return verifiers.map((verifier, i) => ({ verifier, outShare: outShares[i] as Uint8Array }));
+  const expected = inOneBuffer(prepared.flatMap(({ expected: hashes }) => hashes ?? []));
+  return verifiers.map((verifier, i) => ({
+    verifier,
+    outShare: outShares[i] as Uint8Array,
+    ...(expected[i] && { expected: expected[i] }),
+  }));
 }
 
 /** Values of one length: a thread passes on one buffer faster than hundreds. */

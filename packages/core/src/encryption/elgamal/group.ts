@@ -17,6 +17,8 @@ export interface RistrettoGroup {
   unmask(scalars: readonly Uint8Array[], bytes: Uint8Array): Unmasked;
   /** The encodings of start, start + step, start + 2·step, …: `count` of them. Both must be encodings of elements. */
   walk(start: Uint8Array, step: Uint8Array, count: number): Uint8Array[];
+  /** The encoding of left − right. Both must be encodings of elements. */
+  subtract(left: Uint8Array, right: Uint8Array): Uint8Array;
   /** Overwrites secrets that calls have left in the implementation's memory, as far as it can be reached. */
   wipe(): void;
 }

@@ -46,6 +46,7 @@ export const nobleGroup: RistrettoGroup = {
       return encode(point);
     });
   },
+  subtract: (left, right) => encode(decodePoint(left).subtract(decodePoint(right))),
   wipe: () => undefined,
 };
 

@@ -14,7 +14,7 @@ import { bucketOf, checkHistogram, type HistogramSpec, histogramEstimates, histo
  * the shift runs downwards; the mechanism spends ε on the whole vector; and because the scheme adds, the top slot
  * absorbs, so that exactly[k] means "k or more" and the d_i of the paper are not needed.
  */
-function histogramAutomaton(spec: HistogramSpec): Automaton {
+export function histogramAutomaton(spec: HistogramSpec): Automaton {
   const { edges } = spec;
   return {
     ...counter(eventOf(spec), edges.at(-1) as number),
