@@ -15,7 +15,7 @@ export type PlayedStatistic = (typeof PLAYED)[number];
 
 /** Preparing a device's keys takes as long as several of its writes. */
 const SEGMENTS = 32;
-const LAST_EDGE = 4;
+const LAST_EDGE = 2;
 const SETTINGS: Settings = {
   // The last tick ends with the window, after the games.
   ticks: SEGMENTS / 2 + 1,

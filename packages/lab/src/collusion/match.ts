@@ -1,9 +1,9 @@
+import type { Randomness } from "@lethe/core/randomness";
+import type { Arena, Match, Rules } from "../intrusion/tournament.ts";
 import { inThreads } from "../parallel/in-threads.ts";
-import { type Arena, type Match, type Rules } from "../intrusion/tournament.ts";
 import { randomnessFromKey } from "../randomness/expanded-randomness.ts";
 import { type PlayedStatistic, realWindows, sharesKept, statesSubmitted } from "./devices.ts";
 import { latticeWindows } from "./lattices.ts";
-import type { Randomness } from "@lethe/core/randomness";
 import { joinPlayed, type Played, play, type Window } from "./window.ts";
 
 /** What must not hold against a colluder. */
@@ -27,8 +27,7 @@ const WINDOWS: Readonly<Record<ControlName, (random: Randomness) => () => Window
 /** Plays the games of a match. */
 export function performMatch({ opponent, games, key }: Match<Opponent>): Promise<Played> {
   const random = randomnessFromKey(key);
-  const windows =
-    "control" in opponent ? WINDOWS[opponent.control](random) : realWindows(opponent.statistic, random);
+  const windows = "control" in opponent ? WINDOWS[opponent.control](random) : realWindows(opponent.statistic, random);
   return play(windows, games, random);
 }
 

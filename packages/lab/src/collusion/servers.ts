@@ -1,4 +1,10 @@
-import { type DeviceKeyContext, deriveDeviceSecretKey, elgamalGroup, type RistrettoGroup, secret } from "@lethe/core/encryption";
+import {
+  type DeviceKeyContext,
+  deriveDeviceSecretKey,
+  elgamalGroup,
+  type RistrettoGroup,
+  secret,
+} from "@lethe/core/encryption";
 import type { Randomness } from "@lethe/core/randomness";
 import type { Recorder } from "@lethe/core/statistic";
 import {

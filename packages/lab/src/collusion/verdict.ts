@@ -5,18 +5,17 @@ import { gamesFor } from "../intrusion/exact-binomial.ts";
 import { playTournaments, type Tournament } from "../intrusion/tournament.ts";
 import { isSeen } from "../intrusion/verdict.ts";
 import { PLAYED, type PlayedStatistic } from "./devices.ts";
-import { type ColludersArena, CONTROLS, type ControlName, type Opponent, RULES } from "./match.ts";
+import { CONTROLS, type ColludersArena, type ControlName, type Opponent, RULES } from "./match.ts";
 import { ROLES } from "./servers.ts";
-import { COLLUDERS_DISTINGUISHERS, type ColludersDistinguisher, COLUMNS } from "./view.ts";
+import { COLLUDERS_DISTINGUISHERS, COLUMNS, type ColludersDistinguisher } from "./view.ts";
 
 /** The probability that an advantage is seen once it is learnt. */
 const POWER = 0.99;
 
 /** How many games are played, against whom. */
 export interface CollusionSize {
-  readonly statistics: readonly PlayedStatistic[];
   /** Scored games against each statistic, for the colluder with the leader and for the one with the helper. */
-  readonly rounds: number;
+  readonly rounds: Readonly<Partial<Record<PlayedStatistic, number>>>;
   /** Scored games against each control. */
   readonly controlGames: number;
   /** Games that are learnt from, at least. */
@@ -27,10 +26,10 @@ export interface CollusionSize {
 
 /** The size of the published experiment. */
 export const DEFAULT_SIZE: CollusionSize = {
-  statistics: PLAYED,
-  rounds: 10_000,
-  controlGames: 400,
-  leastTraining: 200,
+  // A write of the others takes twice as long: they keep three slots.
+  rounds: { occurrence: 10_000, histogram: 3000, choice: 3000, funnel: 3000 },
+  controlGames: 250,
+  leastTraining: 150,
   familyLevel: 0.01,
 };
 
@@ -85,13 +84,15 @@ export async function findColludersAdvantages(
   random: Randomness,
   progress: (share: number) => void,
 ): Promise<CollusionResult> {
-  const { statistics, rounds, controlGames, leastTraining, familyLevel } = size;
+  const { rounds, controlGames, leastTraining, familyLevel } = size;
+  const statistics = PLAYED.filter((statistic) => rounds[statistic] !== undefined);
+  const roundsOf = (statistic: PlayedStatistic): number => rounds[statistic] ?? 0;
   const level = familyLevel / (statistics.length * ROLES.length * COLLUDERS_DISTINGUISHERS.length);
   const roundAgainst = (opponent: Opponent, scored: number): Round => {
     const training = Math.max(leastTraining, Math.ceil(scored / 8));
     return { opponent, games: training + scored, training };
   };
-  const mode = statistics.map((statistic) => roundAgainst({ statistic }, rounds));
+  const mode = statistics.map((statistic) => roundAgainst({ statistic }, roundsOf(statistic)));
   const controls = CONTROLS.map((control) => roundAgainst({ control }, controlGames));
   const mended = roundAgainst({ statistic: "occurrence" }, controlGames);
   // The longest come first, so that no thread is left alone with one at the end.
@@ -112,7 +113,6 @@ export async function findColludersAdvantages(
   );
   const scored = (round: Round | undefined, role: ServerRole): readonly ColludersScore[] =>
     (round && scores.get(round)?.[role]) ?? [];
-  const detectable = detectableWith(rounds, level);
   const caughtWhenMended = ROLES.some((role) => scored(mended, role).some(isSeen));
   return {
     games: statistics.flatMap((statistic, i) =>
@@ -124,8 +124,8 @@ export async function findColludersAdvantages(
             mode: "two-server",
             server,
             ...score,
-            games: rounds,
-            detectable,
+            games: roundsOf(statistic),
+            detectable: detectableWith(roundsOf(statistic), level),
           }),
         ),
       ),

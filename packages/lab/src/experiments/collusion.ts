@@ -95,10 +95,14 @@ function interval({ low, high }: { low: number; high: number }): string {
 }
 
 function reading({ games, controls, power, familyLevel }: CollusionResult): string {
+  const detectable = grouped(games)
+    .filter(([game]) => game?.server === "leader")
+    .map(([game]) => `${game?.detectable} (${game?.statistic})`)
+    .join(" or ");
   const percent = (share: number): string => `${Number((100 * share).toPrecision(6))}%`;
   return [
     readGames(games),
-    `A colluder who had learnt enough for an advantage of ${games[0]?.detectable} would have been seen with probability ${percent(power)}; one who had yet to learn, with a smaller probability. All intervals of the mode hold together with probability ${percent(1 - familyLevel)}.`,
+    `A colluder who had learnt enough for an advantage of ${detectable} would have been seen with probability ${percent(power)}; one who had yet to learn, with a smaller probability. All intervals of the mode hold together with probability ${percent(1 - familyLevel)}.`,
     readControls(controls),
     "This is about these colluders only: a better one could exist, and only the decisional Diffie–Hellman assumption says that it cannot. The third control is no fault of the mode but its limit: who sends captured ciphertexts, or has a dishonest server send them, makes the honest server open one state per device and window.",
   ].join(" ");
@@ -123,17 +127,14 @@ function readControls(controls: readonly CollusionControl[]): string {
 
 function picture({ games, controls, power }: CollusionResult): string {
   const lines: Line[] = [];
+  const limit: Point[] = [];
   let at = 1;
   for (const server of ["leader", "helper"] as const) {
     const mine = games.filter((game) => game.server === server);
     lines.push(gameBars(`keys of the ${server}`, at, mine));
+    limit.push(...mine.map(({ detectable }, i): Point => [at + i, detectable]));
     at += mine.length;
   }
-  const detectable = games[0]?.detectable ?? 0;
-  const limit: Point[] = [
-    [1, detectable],
-    [at, detectable],
-  ];
   lines.push({ name: `would be seen once learnt (${100 * power}%)`, points: limit, style: "dashed", marks: false });
   lines.push(
     gameBars(

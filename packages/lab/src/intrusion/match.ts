@@ -51,7 +51,6 @@ export function playAll(
   onComplete: (games: Sample, tournament: number) => void,
   progress: (share: number) => void,
 ): Promise<void> {
-  const matchGames = (opponent: Opponent): number =>
-    MATCH_GAMES["scheme" in opponent ? opponent.scheme : "lattice"];
+  const matchGames = (opponent: Opponent): number => MATCH_GAMES["scheme" in opponent ? opponent.scheme : "lattice"];
   return playTournaments({ matchGames, join: joinSamples }, tournaments, arena, random, onComplete, progress);
 }

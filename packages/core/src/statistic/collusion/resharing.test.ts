@@ -101,7 +101,7 @@ function listsOf<T>(entries: readonly T[], length: number): T[][] {
 const CATEGORIES = {
   choice: choiceAutomaton({ options: ["one", "two"], keep: "last" }),
   funnel: funnelAutomaton({ steps: ["one", "two"] }),
-  histogram: histogramAutomaton({ ...WRITES, edges: [0, 1, 3] }),
+  histogram: histogramAutomaton({ ...WRITES, edges: [0, 1, 3], localEpsilon: 1 }),
 };
 type Categories = Automaton & { output: CategoryOutput };
 
@@ -115,8 +115,8 @@ describe("shares modulo a small prime, over all draws", () => {
   it.each(cases)("$name: each server's have the same distribution whatever happens", ({ automaton, p, segments }) => {
     const option = choiceAutomaton({ options: ["one"], keep: "last" }) as Categories;
     const subject = automaton === "occurrence" ? automaton : option;
-    for (const sequence of listsOf([[], [0], [0, 0]], segments)) {
-      for (const coin of ["keep", 0, 1] as const) {
+    for (const sequence of listsOf([[], [0]], segments)) {
+      for (const coin of ["keep", 0] as const) {
         for (const counts of Object.values(distributions(subject, p, sequence, coin))) {
           // Every view is there, and equally often.
           expect(new Set(counts.views.values()).size).toBe(1);
@@ -204,14 +204,21 @@ describe("shares modulo any prime, on paper", () => {
         }
         const answer = coin === "keep" ? truth : coin;
         const sums = report.map(({ leader, helper }) => numbers.add(leader, helper));
-        expect(sums).toEqual(sums.map((_, i): LinearForm => ({ constant: Number(i === answer), multiples: new Map() })));
+        expect(sums).toEqual(
+          sums.map((_, i): LinearForm => ({ constant: Number(i === answer), multiples: new Map() })),
+        );
       }
     }
   });
 
   it("notices slots that are not shared, and shares that are kept", () => {
     for (const fault of ["fresh slots are not shared", "rerandomizing keeps the shares"] as const) {
-      const { slots } = live(deviceOf(CATEGORIES.choice as Categories, linearForms(), fault), [[], [0]], "keep", noDraw);
+      const { slots } = live(
+        deviceOf(CATEGORIES.choice as Categories, linearForms(), fault),
+        [[], [0]],
+        "keep",
+        noDraw,
+      );
       expect(areUniformTogether(slots.map(({ leader }) => leader))).toBe(false);
     }
   });
