@@ -21,7 +21,7 @@ export type ResharingFault = "fresh slots are not shared" | "rerandomizing keeps
 
 /**
  * Slots as devices against collusion keep them (`sharing/shared-slot.ts`), on any numbers and without ElGamal: x is
- * shared as w and x − w, and wherever a device rerandomizes, w is drawn anew. What is stored are places in a list.
+ * shared as w and x − w, and wherever a device rerandomizes, w is drawn again. What is stored are places in a list.
  */
 export function sharedOn<Share>({ constant, draw, add, negate }: Numbers<Share>, fault?: ResharingFault) {
   const made: Shares<Share>[] = [];
@@ -73,7 +73,7 @@ export interface LinearForm {
   readonly multiples: ReadonlyMap<number, number>;
 }
 
-/** Numbers on paper: every draw is an unknown of its own. They stand for numbers modulo any prime. */
+/** Numbers on paper: every draw is another unknown. They stand for numbers modulo any prime. */
 export function linearForms(): Numbers<LinearForm> {
   let draws = 0;
   return {

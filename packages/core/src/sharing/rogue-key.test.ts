@@ -6,7 +6,7 @@ import { BASE, decodePoint, IDENTITY, type RistrettoPoint, randomScalar } from "
 import { type SlotKeys, sharedSlots, splitSharedSlots } from "./shared-slot.ts";
 
 /*
- * A leader knows the helper's key for a device before it issues its own, and may issue k·G − B. Whoever reads the device
+ * A leader knows the helper's key for a device before it issues its own, and may issue k·G − B. Anyone who reads the device
  * and knows k then takes off what would mask a slot if both halves had the same randomness.
  */
 const random = fastRandomness("rogue keys");

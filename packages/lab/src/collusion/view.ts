@@ -77,7 +77,7 @@ export interface Relations {
  */
 export function relationsIn(group: RistrettoGroup): Relations {
   const sum = (a: Uint8Array, b: Uint8Array): Uint8Array => group.walk(a, b, 2)[1] as Uint8Array;
-  const one = group.multiplyBase(Uint8Array.from(IDENTITY).fill(1, 0, 1));
+  const one = group.multiplyBase(new Uint8Array(ELEMENT_BYTES).fill(1, 0, 1));
   const small = new Set(group.walk(IDENTITY, one, SMALL).map(keyOf));
   return {
     combine: (elements) => {

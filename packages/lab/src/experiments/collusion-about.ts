@@ -7,7 +7,7 @@ With two servers, an intruder who opens a device learns nothing as long as they 
 remarks (§5) that more is possible: a device can hold against an intruder who has the keys of one of the servers. A task
 with \`"collusion": "one-server"\` has this mode. Each slot of a device's state is shared between the servers in the
 exponent of ElGamal, and the shares are made anew wherever the device rerandomizes. [Two
-servers](../two-servers.md#against-an-intruder-who-has-the-keys-of-one-server) has the construction and the proof. Here
+servers](../two-servers.md#the-construction-against-one-server-and-what-is-proved) has the construction and the proof. Here
 the game of the definition is played against devices of this mode.
 
 **The game.** As in [intrusion](intrusion.md), a coin decides in every segment (the time between two writes) whether
