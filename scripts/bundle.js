@@ -30,25 +30,33 @@ async function build(input, output) {
   return files;
 }
 
-/** The modules that are used if only imports on demand of these names are followed. */
-async function modulesWith(names) {
+/** The modules that are used if only imports on demand of these names are followed, from the SDK or from another file. */
+async function modulesWith(names, from) {
   const resolveDynamicImport = (id) => (names.test(id) ? undefined : { id, external: true });
-  const files = await build({ plugins: [{ name: "with", resolveDynamicImport }] });
+  const files = await build({ plugins: [{ name: "with", resolveDynamicImport }], ...(from && { input: from }) });
   return new Set(files.flatMap(({ moduleIds }) => moduleIds));
 }
 
 // Each file has the modules that no file before it has. counting.js has those that rotations share with others, curve.js
-// the encryption of ElGamal and what else its statistics for one server and for two share.
-const [always, forRotations, forElGamal, forTwoServers] = [
+// the encryption of ElGamal and what else its statistics for one server and for two share. collusion.js, for few tasks of
+// two servers, shares curve.js with two-server.js, and categories.js with elgamal.js.
+const [always, forRotations, forElGamal, forTwoServers, againstCollusion] = [
   await modulesWith(/^$/),
   await modulesWith(/rotations/),
   await modulesWith(/elgamal/),
   await modulesWith(/two-server/),
+  await modulesWith(/^$/, join(device, "..", "core", "dist", "device", "collusion.js")),
 ];
 const groups = [
   { name: "lethe", test: (id) => always.has(id) },
   { name: "counting", test: (id) => forRotations.has(id) && (forElGamal.has(id) || forTwoServers.has(id)) },
-  { name: "curve", test: (id) => forElGamal.has(id) && (forTwoServers.has(id) || /\bencryption\b/.test(id)) },
+  {
+    name: "curve",
+    test: (id) =>
+      (forElGamal.has(id) && (forTwoServers.has(id) || /\bencryption\b/.test(id))) ||
+      (forTwoServers.has(id) && againstCollusion.has(id)),
+  },
+  { name: "categories", test: (id) => forElGamal.has(id) && againstCollusion.has(id) },
 ];
 const split = await build({}, { codeSplitting: { groups, includeDependenciesRecursively: false } });
 const whole = await build({ input: { "lethe-all": join(device, "dist", "script-tag.js") } }, { codeSplitting: false });

@@ -171,7 +171,15 @@ describe("a task of two servers", () => {
       agreed: true,
       task: "shared",
       version: 1,
-      terms: { ...TASK, hides: 1000, missing: 0, tickSeconds: 1, graceSeconds: 5, metrics: expect.any(Array) },
+      terms: {
+        ...TASK,
+        collusion: "none",
+        hides: 1000,
+        missing: 0,
+        tickSeconds: 1,
+        graceSeconds: 5,
+        metrics: expect.any(Array),
+      },
     });
     expect(as("helper", "task", "list").stdout).toContain("\nshared, version 1: agreed, not created yet\n");
     const other = write("other.json", { ...TASK, minimumDevices: 3 });

@@ -2,7 +2,6 @@ import { join } from "../src/bytes.ts";
 import { BASE, IDENTITY, ORDER, type RistrettoPoint, randomScalar } from "../src/encryption/elgamal/ristretto.ts";
 import { type ServerRole, sharingContext, type TaskWindow } from "../src/sharing/shared-bit.ts";
 import {
-  MISSING_SLOT,
   type OpenedSlot,
   SHARED_SLOT_BYTES,
   type SlotKeys,
@@ -14,7 +13,7 @@ import type { TwoServerStatistic } from "../src/statistic/two-server.ts";
 import { openSlots } from "../src/two-server/aggregator.ts";
 import { issueKeys, MASTERS, random, WINDOW, type WrappedReport, wrap } from "./two-server.ts";
 
-export { MISSING_SLOT, SHARED_SLOT_BYTES };
+export { SHARED_SLOT_BYTES };
 
 export const keysOf = (device: Uint8Array, at: TaskWindow = WINDOW): SlotKeys =>
   sharedSlots.decodePublicKey(issueKeys(device, at));

@@ -6,10 +6,10 @@ import { BASE, type RistrettoPoint, randomScalar } from "../src/encryption/elgam
 import { deriveDeviceSecretKey, type Secret, secret } from "../src/encryption/index.ts";
 import { randomnessFrom } from "../src/randomness/index.ts";
 import { prio3Count } from "../src/sharing/create-prio3-count.ts";
+import { KEYS } from "../src/sharing/share-keys.ts";
 import {
   createSharedBits,
   HALF_BYTES,
-  KEYS,
   type OpenedShare,
   openShare,
   type ServerRole,

@@ -6,6 +6,7 @@ import { expect, it } from "vitest";
 const folder = fileURLToPath(new URL("../dist/browser/", import.meta.url));
 const MOST_BYTES = 16_000;
 const MOST_BYTES_FOR_TWO_SERVERS = 40_000;
+const MOST_BYTES_AGAINST_COLLUSION = 43_000;
 
 const codeOf = (file: string): string => readFileSync(folder + file, "utf8");
 const gzipped = (code: string): number => gzipSync(code, { level: 9 }).length;
@@ -18,8 +19,8 @@ function loaded(file: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
-function requireBytes(entry: string, most: number): void {
-  const files = [...loaded(entry)];
+function requireBytes(entries: string | readonly string[], most: number): void {
+  const files = [...new Set([entries].flat().flatMap((entry) => [...loaded(entry)]))];
   const bytes = files.map((file) => gzipped(codeOf(file))).reduce((sum, size) => sum + size, 0);
   console.log(JSON.stringify({ files, bytes, most }));
   expect(bytes).toBeLessThanOrEqual(most);
@@ -34,11 +35,20 @@ it("everything that a two-server task loads is at most 40 kB", () => {
   requireBytes("two-server.js", MOST_BYTES_FOR_TWO_SERVERS);
 });
 
+it("everything that a two-server task against collusion loads is at most 43 kB, of which others load nothing", () => {
+  expect(loaded("collusion.js")).toEqual(
+    new Set(["lethe.js", "counting.js", "curve.js", "categories.js", "collusion.js"]),
+  );
+  requireBytes(["two-server.js", "collusion.js"], MOST_BYTES_AGAINST_COLLUSION);
+  const filesWith = (mark: RegExp) => readdirSync(folder).filter((file) => mark.test(codeOf(file)));
+  expect(filesWith(/slot shared over elgamal/)).toEqual(["collusion.js", "lethe-all.js"]);
+});
+
 it("rotations, ElGamal, budgets and what two servers need are loaded only on demand", () => {
   expect(loaded("lethe.js")).toEqual(new Set(["lethe.js"]));
   expect(loaded("rotations.js")).toEqual(new Set(["rotations.js", "counting.js", "lethe.js"]));
   expect(loaded("budget.js")).toEqual(new Set(["budget.js", "lethe.js"]));
-  expect(loaded("elgamal.js")).toEqual(new Set(["elgamal.js", "curve.js", "counting.js", "lethe.js"]));
+  expect(loaded("elgamal.js")).toEqual(new Set(["elgamal.js", "curve.js", "categories.js", "counting.js", "lethe.js"]));
   const filesWith = (mark: RegExp) => readdirSync(folder).filter((file) => mark.test(codeOf(file)));
   expect(filesWith(/edwards/)).toEqual(["curve.js", "lethe-all.js"]);
   expect(filesWith(/X25519/)).toEqual(["lethe-all.js", "two-server.js"]);

@@ -34,7 +34,7 @@ import {
 const GROUPS = ["north", "south"] as const;
 
 /** A window of a year, so that nothing happens by the clock; answers as good as exact; every report has its place. */
-const TASK: Task = {
+const PLAIN: Task = {
   version: 1,
   task: "kills",
   tickSeconds: 2_678_400,
@@ -49,7 +49,18 @@ const TASK: Task = {
     { name: "counted", statistic: "occurrence", noise: "servers", sigma: 0.05 },
   ],
 };
-const WINDOW = runningWindow(TASK);
+const WINDOW = runningWindow(PLAIN);
+
+/** The same with slots shared in the exponent; one of the categories counts. */
+const AGAINST_COLLUSION: Task = {
+  ...PLAIN,
+  collusion: "one-server",
+  metrics: [
+    { name: "told", statistic: "occurrence", localEpsilon: 20 },
+    { name: "counted", statistic: "choice", options: ["counted"], localEpsilon: 20 },
+  ],
+};
+const TASKS = { none: PLAIN, "one-server": AGAINST_COLLUSION } as const;
 
 const DEVICES_AT_ONCE = 3;
 const REPORTS_PER_LIFE = 6;
@@ -87,7 +98,11 @@ interface Running extends Servers {
  * repeated, late or out of order; then the window is finished under the same conditions. Both have counted the very
  * reports that were acknowledged, invalid ones as "no event", and together tell the truth.
  */
-export async function surviveFaults(kills: number, seed: string): Promise<FaultsResult> {
+export async function surviveFaults(
+  kills: number,
+  seed: string,
+  collusion: keyof typeof TASKS = "none",
+): Promise<FaultsResult> {
   const random = seededRandomnessForTests(seed);
   const folder = unownedFolder();
   const files = makeKeyFiles(folder);
@@ -113,7 +128,7 @@ export async function surviveFaults(kills: number, seed: string): Promise<Faults
   };
 
   const victim = createDealer<ServerRole>(["leader", "helper"], random);
-  const task = await makeStubbornly(running);
+  const task = await makeStubbornly(running, TASKS[collusion]);
   const devices = startDevices(running, task, random);
   const killsWhileFinishing = Math.ceil(kills / 5);
   for (let i = 0; i < kills - killsWhileFinishing; i++) {
@@ -125,11 +140,11 @@ export async function surviveFaults(kills: number, seed: string): Promise<Faults
   await devices.stop();
   const { sent } = devices;
   for (const each of sent) {
-    const { status } = await sendShared(running, TASK.task, WINDOW, each.device, each.body);
+    const { status } = await sendShared(running, PLAIN.task, WINDOW, each.device, each.body);
     expect(each.acknowledged ? [200] : [200, 201]).toContain(status);
   }
 
-  await closeByHand(running.leader, TASK.task, WINDOW);
+  await closeByHand(running.leader, PLAIN.task, WINDOW);
   for (let i = 0; i < killsWhileFinishing; i++) {
     await sleep(uniformBelow(random, 200));
     await kill(victim());
@@ -153,10 +168,10 @@ export async function surviveFaults(kills: number, seed: string): Promise<Faults
 }
 
 /** Both operators want it, whatever becomes of the proposal on its way. */
-async function makeStubbornly(servers: Servers): Promise<SharedTask> {
-  expect((await agree(servers, TASK)).status).toBe(200);
+async function makeStubbornly(servers: Servers, task: Task): Promise<SharedTask> {
+  expect((await agree(servers, task)).status).toBe(200);
   return eventually(async () => {
-    const made = await propose(servers, TASK);
+    const made = await propose(servers, task);
     const text = await made.text();
     expect([200, 201, 503]).toContain(made.status);
     return made.status === 503 ? undefined : knownManifest(text);
@@ -207,7 +222,7 @@ function startDevices(
       try {
         const each = await next();
         if (each) {
-          const { status } = await sendShared(servers, TASK.task, WINDOW, each.device, each.body).catch((error) => {
+          const { status } = await sendShared(servers, PLAIN.task, WINDOW, each.device, each.body).catch((error) => {
             unanswered++;
             throw error;
           });
@@ -257,7 +272,7 @@ async function requireTruth(servers: Servers, task: SharedTask, sent: readonly S
   for (const { digest } of digests) hash.update(digest);
   const reports = new Uint8Array(hash.digest());
   for (const role of ["leader", "helper"] as const) {
-    const share = await shareOf(servers[role], servers.keys[role], TASK.task, WINDOW);
+    const share = await shareOf(servers[role], servers.keys[role], PLAIN.task, WINDOW);
     expect({ role, received: share.received, reports: share.reports }).toEqual({
       role,
       received: sent.length,
@@ -269,7 +284,10 @@ async function requireTruth(servers: Servers, task: SharedTask, sent: readonly S
   const truthIn = (some: readonly Sent[]): number[] =>
     ["told", "counted"].map((metric) => some.filter(({ events }) => events.includes(metric)).length);
   const figuresIn = (metrics: Release["metrics"]): number[] =>
-    metrics.map((metric) => ("estimate" in metric ? Math.round(metric.estimate) + 0 : Number.NaN));
+    metrics.map((metric) => {
+      const estimate = "estimate" in metric ? metric.estimate : metric.buckets[1]?.estimate;
+      return Math.round(estimate ?? Number.NaN) + 0;
+    });
   expect(release.received).toBe(sent.length);
   expect(release.invalid.estimate).toBe(sent.length - valid.length);
   expect(figuresIn(release.metrics)).toEqual(truthIn(valid));
@@ -281,7 +299,7 @@ async function requireTruth(servers: Servers, task: SharedTask, sent: readonly S
 }
 
 function isErased(keyFile: string): boolean {
-  return !windowsIn(keyFile, TASK.task).includes(WINDOW);
+  return !windowsIn(keyFile, PLAIN.task).includes(WINDOW);
 }
 
 async function requireNothingLeft(data: string): Promise<void> {

@@ -22,6 +22,7 @@ import {
   parseWindowShare,
   type ServerRole,
   sharingContext,
+  splitSharedSlots,
   type TwoServerLayout,
   twoServerLayoutOf,
   type WindowShare,
@@ -240,8 +241,9 @@ export async function sharedReport(
     for (const event of events) if (metrics.includes(event)) recorder.record(metrics.indexOf(event));
     return recorder.seal(recorder.write() as Uint8Array);
   });
+  const split = manifest.collusion === "one-server" ? splitSharedSlots : undefined;
   const wrappingKeys = { leader: leader.wrappingKey, helper: helper.wrappingKey };
-  const halves = await wrapReport(wrappingKeys, { ...at, device: id, report }, Buffer.concat(bits), random);
+  const halves = await wrapReport(wrappingKeys, { ...at, device: id, report }, Buffer.concat(bits), random, split);
   return encodeTwoServerReport(hash, { reportId: report, ...halves });
 }
 

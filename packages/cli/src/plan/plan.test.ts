@@ -244,6 +244,22 @@ describe("lethe plan", () => {
     );
   });
 
+  it("prices a task against collusion by K-ary response, which each of the servers sees", () => {
+    const { scheme: _, ...task } = { ...TASK, scheme: undefined, mode: "two-server", collusion: "one-server" };
+    const steps = Array.from({ length: 20 }, (_, i) => `step-${i}`);
+    const metrics = [{ name: "steps", statistic: "funnel", steps, localEpsilon: 1 }];
+    const file = taskFile({ ...task, metrics }, "guarded.json");
+    const priced = answer("--task", file) as unknown as { metrics: object[]; perWindow: { hijackedEpsilon: number } };
+    expect(priced).toMatchObject({ metrics: [{ mechanism: "kary", noise: "device" }] });
+    expect(Number.isFinite(priced.perWindow.hijackedEpsilon)).toBe(true);
+    expect(plan("--task", file).stdout).toMatch(/\na device pays +to each of the servers: local ε /);
+    const { status, stderr } = plan("--task", taskFile({ ...task, mode: "one-server", metrics }, "one.json"));
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: "error: one.json: collusion one-server is for mode two-server, not one-server\n",
+    });
+  });
+
   it("with a budget, of the task or of the options, says what devices skip and what to change", () => {
     const budget = { epsilon: 5, days: 30 };
     const occurrences = { ...TASK, budget, metrics: TASK.metrics.slice(0, 1) };

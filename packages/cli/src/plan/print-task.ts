@@ -17,7 +17,7 @@ export function withRoom(plan: TaskPlan, task: Task): object {
 
 /** The plan of a task as two tables: its metrics, and what a device pays for all of them. */
 export function describeTask(plan: TaskPlan, task: Task): string {
-  const [whom, ifHonest] = task.mode === "one-server" ? ["the server", ""] : ["the servers", " and an honest server"];
+  const { whom, ifHonest } = serversOf(task);
   const rows = plan.metrics.map((metric) => [
     metric.name,
     metric.mechanism,
@@ -49,6 +49,13 @@ export function describeTask(plan: TaskPlan, task: Task): string {
     `device: state ${count(plan.stateBytes)} bytes, report ${count(plan.reportBytes)} bytes; ${describeWrites(task)}`,
     ...describeLimits(task),
   ].join("\n");
+}
+
+/** Who learns a device's answers, and what guarantees stand on besides honest reports. */
+function serversOf({ mode, collusion }: Task): { readonly whom: string; readonly ifHonest: string } {
+  if (mode === "one-server") return { whom: "the server", ifHonest: "" };
+  if (collusion === "one-server") return { whom: "each of the servers", ifHonest: "" };
+  return { whom: "the servers", ifHonest: " and an honest server" };
 }
 
 /** A device is in one group, so groups cost it nothing; but they divide the devices. */

@@ -18,10 +18,11 @@ export function checkTask(path: string, { json }: { json?: boolean }): void {
 
 /** A task in words: its windows, its room, and its metrics. `verdict` ends the first line. */
 export function describeTask(task: Task, verdict: string): string {
-  const { version, tickSeconds, ticks, graceSeconds, mode, minimumDevices, metrics, groups } = task;
+  const { version, tickSeconds, ticks, graceSeconds, mode, collusion, minimumDevices, metrics, groups } = task;
   const grace = graceSeconds > 0 ? `for ${inWords(graceSeconds)} after it` : "until it ends";
   const schemes = new Set(metrics.map((metric) => schemeOf(task, metric)));
   const differ = schemes.size > 1;
+  const guard = collusion === "one-server" ? ["collusion one-server"] : [];
   const events = metrics.map((metric) => eventsOfMetric(task, metric).join(", "));
   const haveNames = metrics.some(({ name }, i) => events[i] !== name);
   const limits = describeLimits(task);
@@ -29,7 +30,7 @@ export function describeTask(task: Task, verdict: string): string {
     `${task.task}, version ${version}: ${verdict}`,
     `window of ${inWords(ticks * tickSeconds)}: ${ticks} ticks of ${inWords(tickSeconds)}; reports are accepted ${grace}`,
     describeWrites(task),
-    `${[mode, ...(differ ? [] : schemes)].join(", ")}; released if at least ${minimumDevices} devices report`,
+    `${[mode, ...guard, ...(differ ? [] : schemes)].join(", ")}; released if at least ${minimumDevices} devices report`,
     ...(groups
       ? [
           `groups ${groups.join(", ")}: each is released on its own, if at least ${minimumDevices} of its devices report`,

@@ -58,8 +58,8 @@ export const TASK_FIELDS: Fields<Task> = {
   graceSeconds: whole(0, 366 * DAY),
   mode: oneOf(...MODES),
   collusion: described(
-    optional(oneOf(...COLLUSIONS), "none"),
-    "of two servers: one-server keeps what devices store safe from an intruder who has the keys of one of them",
+    optional(oneOf(...COLLUSIONS)),
+    "of two servers: one-server keeps what devices store safe from an intruder with the keys of one; none if absent",
   ),
   scheme: described(scheme, "of all metrics; if absent, each has its own"),
   hides: described(

@@ -22,6 +22,7 @@ import type { Randomness } from "../randomness/index.ts";
 import { asciiBytes, xof } from "../xof.ts";
 import { createKeccak } from "./keccak.ts";
 import { createPrio3CountOn } from "./prio3-count.ts";
+import { KEYS } from "./share-keys.ts";
 
 /** Which of the two servers; also the number of the aggregator in Prio3. */
 export type ServerRole = "leader" | "helper";
@@ -39,8 +40,6 @@ export function sharingContext({ task, window }: TaskWindow): Uint8Array {
   return asciiBytes(`${task} ${window}`);
 }
 
-/** The leader's share of a bit and its proof fills two group elements, the helper's seed is the hash of one. */
-export const KEYS: Readonly<Record<ServerRole, number>> = { leader: 2, helper: 1 };
 /** One ephemeral element, and three that are masked. */
 const POINTS = 1 + KEYS.leader + KEYS.helper;
 const SHARED_BIT_BYTES = POINTS * POINT_BYTES;

@@ -17,11 +17,12 @@ import {
 } from "../encryption/elgamal/ristretto.ts";
 import type { DeviceScheme } from "../encryption/rerandomizable.ts";
 import { requireLength } from "../error.ts";
-import { KEYS, type ServerRole } from "./shared-bit.ts";
+import { KEYS } from "./share-keys.ts";
+import type { ServerRole } from "./shared-bit.ts";
 
 /*
  * Slots that two servers share in the exponent, for tasks with `collusion: "one-server"` (docs/two-servers.md). Unlike a
- * shared bit, whose shares stay what they were, a slot is shared anew by whoever rerandomizes it. So an intruder who
+ * shared bit, whose shares stay what they were, every rerandomization of a slot draws new shares. So an intruder who
  * reads it again and again sees nothing in it, even with the keys of one of the servers. Nothing proves that it is a
  * bit: the servers see that when they open it.
  */
@@ -45,7 +46,7 @@ export type SlotKeys = Readonly<Record<ServerRole, ElGamalPublicKey>>;
 type SharedSlots = DeviceScheme<SlotKeys, SharedSlot> & { add(left: SharedSlot, right: SharedSlot): SharedSlot };
 
 /**
- * ElGamal in the exponent for two servers. `rerandomize` draws r, s and w anew: whatever the slot was, what comes out
+ * ElGamal in the exponent for two servers. `rerandomize` draws a new r, s and w: whatever the slot was, what comes out
  * has the distribution of a fresh encryption, even for those who hold both secret keys. Sums are slots of sums.
  *
  * One r for both would not do, as it does in a shared bit: a leader who knows B before it issues A = k·G − B could read

@@ -6,9 +6,9 @@ import { nobleGroup } from "../encryption/elgamal/noble-group.ts";
 import type { Secret } from "../encryption/secret.ts";
 import { LetheError, requireLength } from "../error.ts";
 import type { Randomness } from "../randomness/index.ts";
+import { KEYS } from "../sharing/share-keys.ts";
 import {
   HALF_BYTES,
-  KEYS,
   type OpenedShare,
   openShare,
   type ServerRole,

@@ -2,7 +2,8 @@ import { isSameBytes } from "../bytes.ts";
 import { LetheError } from "../error.ts";
 import { HASH_BYTES } from "../message/manifest.ts";
 import { bytesOfParts, decodeParts, encodeParts } from "../message/parts.ts";
-import { KEYS, type ServerRole } from "../sharing/shared-bit.ts";
+import { KEYS } from "../sharing/share-keys.ts";
+import type { ServerRole } from "../sharing/shared-bit.ts";
 import { halfBytes, type TwoServerStatistics } from "./task-layout.ts";
 import { REPORT_ID_BYTES, WRAPPING_BYTES, WRAPPING_KEY_BYTES } from "./wrapping.ts";
 

@@ -9,7 +9,7 @@ import {
   type WindowShare,
 } from "../message/window-share.ts";
 import { planTask } from "../plan/index.ts";
-import { createAggregateShare } from "./aggregate-share.ts";
+import { createAggregateShare, halfSharesOf } from "./aggregate-share.ts";
 import { assembleRelease } from "./assemble-release.ts";
 import {
   decodeShareKeys,
@@ -130,6 +130,44 @@ describe("a release", () => {
     expect(() => assembleRelease(known, leader, { ...helper, ...changes }, cost)).toThrow(
       expect.objectContaining({ code: "bad-share", message: expect.stringContaining(message) }),
     );
+  });
+
+  it("of slots shared in the exponent is made of equal shares only: both servers have counted the same", () => {
+    const guarded = parseManifest(
+      encodeManifest({
+        ...manifest,
+        collusion: "one-server",
+        metrics: [
+          { name: "told", statistic: "occurrence", localEpsilon: 2 },
+          { name: "picked", statistic: "choice", options: ["a"], localEpsilon: 2 },
+        ],
+      }),
+    );
+    const of = { manifest: guarded, hash: known.hash, layout: twoServerLayoutOf(guarded) };
+    const price = planTask({ task: guarded, devices: received, missing: 0, delta: 1e-6, windows: 1 });
+    const { leader, helper } = sharesOf([60, 25, 75]);
+    const halved = halfSharesOf([60, 25, 75]);
+    const release = assembleRelease(of, { ...leader, share: halved }, { ...helper, share: halved }, price);
+    expect(release.metrics.map((metric) => metric.name)).toEqual(["told", "picked"]);
+    const [told] = release.metrics as unknown as readonly { estimate: number }[];
+    expect(told?.estimate).toBeCloseTo((60 - 100 / (1 + Math.E ** 2)) / (1 - 2 / (1 + Math.E ** 2)), 6);
+    // The same sums, but one server knows what the other does not, or has changed its own.
+    for (const shares of [
+      [leader.share, helper.share],
+      [halfSharesOf([62, 25, 75]), halved],
+      [halved, halfSharesOf([60, 26, 74])],
+    ] as const) {
+      const [one, other] = [
+        { ...leader, share: shares[0] },
+        { ...helper, share: shares[1] },
+      ];
+      expect(() => assembleRelease(of, one, other, price)).toThrow(
+        expect.objectContaining({
+          code: "bad-share",
+          message: expect.stringContaining("not counted the same answers"),
+        }),
+      );
+    }
   });
 
   it("is not made of a share of the wrong length, or of one whose other half is another's", () => {

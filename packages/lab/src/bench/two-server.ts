@@ -16,6 +16,8 @@ export async function benchTwoServer(unit: () => number, report: (row: Measureme
 
 const TICKS = 288;
 const WRITES = { ticks: TICKS, hides: 1000 } as const;
+/** With slots shared in the exponent. */
+const GUARDED = { noise: "device", collusion: "one-server", ...WRITES } as const;
 const COUNTERS = 20;
 /** What is measured. Times and sizes are divided by the number of metrics. */
 const SPECS: readonly (readonly [name: string, spec: TwoServerSpec, metrics: number])[] = [
@@ -28,6 +30,22 @@ const SPECS: readonly (readonly [name: string, spec: TwoServerSpec, metrics: num
   [
     "histogram 0,1,2,5",
     { statistic: "histogram", noise: "device", ...WRITES, edges: [0, 1, 2, 5], localEpsilon: 1 },
+    1,
+  ],
+  ["a counter, collusion one-server", { statistic: "occurrence", ...GUARDED, localEpsilons: [1] }, 1],
+  [
+    `each of ${COUNTERS} counters, collusion one-server`,
+    { statistic: "occurrence", ...GUARDED, localEpsilons: new Array<number>(COUNTERS).fill(1) },
+    COUNTERS,
+  ],
+  [
+    "histogram 0,1,2,5, collusion one-server",
+    { statistic: "histogram", ...GUARDED, edges: [0, 1, 2, 5], localEpsilon: 1 },
+    1,
+  ],
+  [
+    "choice of 7, collusion one-server",
+    { statistic: "choice", ...GUARDED, options: ["a", "b", "c", "d", "e", "f", "g"], localEpsilon: 1 },
     1,
   ],
   ["mean up to 10", { statistic: "mean", noise: "servers", ...WRITES, limit: 10, sigma: 4 }, 1],
