@@ -95,16 +95,17 @@ function interval({ low, high }: { low: number; high: number }): string {
 }
 
 function reading({ games, controls, power, familyLevel }: CollusionResult): string {
-  const detectable = grouped(games)
-    .filter(([game]) => game?.server === "leader")
-    .map(([game]) => `${game?.detectable} (${game?.statistic})`)
+  const statisticsWith = (detectable: number): string =>
+    [...new Set(games.filter((game) => game.detectable === detectable).map(({ statistic }) => statistic))].join(", ");
+  const detectable = [...new Set(games.map((game) => game.detectable))]
+    .map((each) => `${each} (${statisticsWith(each)})`)
     .join(" or ");
   const percent = (share: number): string => `${Number((100 * share).toPrecision(6))}%`;
   return [
     readGames(games),
     `A colluder who had learnt enough for an advantage of ${detectable} would have been seen with probability ${percent(power)}; one who had yet to learn, with a smaller probability. All intervals of the mode hold together with probability ${percent(1 - familyLevel)}.`,
     readControls(controls),
-    "This is about these colluders only: a better one could exist, and only the decisional Diffie–Hellman assumption says that it cannot. The third control is no fault of the mode but its limit: who sends captured ciphertexts, or has a dishonest server send them, makes the honest server open one state per device and window.",
+    "This is about these colluders only: a better one could exist, and only the decisional Diffie–Hellman assumption says that it cannot. The third control is no fault of the mode but its limit: an intruder who sends captured ciphertexts, or has a dishonest server send them, makes the honest server open one state per device and window.",
   ].join(" ");
 }
 
