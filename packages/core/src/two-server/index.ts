@@ -1,7 +1,8 @@
 /**
- * The work of leader and helper, of whom neither sees an answer: they open their halves of a report, verify them
- * together, add up shares, and publish them for an analyst to assemble. The sharing itself is in `sharing`, what is
- * shared in `statistic`. May import everything but `plan` and `device`. Start reading at `aggregator.ts`.
+ * The work of leader and helper, of whom neither sees an answer, unless the task has `collusion`: they open their halves
+ * of a report, verify them together, add up shares, and publish them for an analyst to assemble. The sharing itself is in
+ * `sharing`, what is shared in `statistic`. May import everything but `plan` and `device`. Start reading at
+ * `aggregator.ts`.
  */
 export {
   encodeSignedShare,
