@@ -38,7 +38,7 @@ describe("relations among what was opened", () => {
   });
 });
 
-it("every number that a colluder looks at has a column of its own", () => {
+it("every number that a colluder looks at has another column", () => {
   const names = COLLUDERS_DISTINGUISHERS.filter((name): name is ColludersMeasure => name !== "classifier");
   const columns = names.map(COLUMNS.columnOf);
   expect(new Set(columns).size).toBe(names.length);

@@ -67,7 +67,7 @@ function gamesTable(games: readonly CollusionGame[]): Table {
 
 function controlsTable(controls: readonly CollusionControl[]): Table {
   return {
-    caption: "What does not hold, as the colluder saw it who saw less",
+    caption: "Controls, each with the server whose colluder saw less",
     columns: ["control", "caught", "by", "keys of", "advantage", "interval", "the mode itself"],
     rows: controls.map((control) => [
       control.name,
