@@ -1,6 +1,8 @@
 import { splitSharedSlots } from "../sharing/shared-slot.ts";
 import { collusionDevice } from "../statistic/collusion/device.ts";
 import { isAgainstCollusion } from "../statistic/collusion/names.ts";
+import type { CollusionSpec } from "../statistic/spec.ts";
+import type { DeviceSide } from "../statistic/statistic.ts";
 import type { KeptKind } from "./on-demand.ts";
 
 /**
@@ -10,8 +12,17 @@ import type { KeptKind } from "./on-demand.ts";
 export const collusionKind: KeptKind = {
   create: (spec) => {
     if (!isAgainstCollusion(spec)) throw new RangeError("collusion is one-server for this task");
-    const device = collusionDevice(spec);
+    const device = compiled(spec);
     return () => device;
   },
   split: splitSharedSlots,
 };
+
+/** Only a service checks the form of settings: of those that an operator signed without one, the device says the same. */
+function compiled(spec: CollusionSpec): DeviceSide {
+  try {
+    return collusionDevice(spec);
+  } catch (error) {
+    throw error instanceof TypeError ? new RangeError(`this ${spec.statistic} metric cannot be run`) : error;
+  }
+}

@@ -158,8 +158,17 @@ describe("a device against an intruder with one server's keys", () => {
       [{ collusion: "both" }, "this version of the SDK cannot run collusion both"],
       [{ metrics: METRICS.slice(0, 1) }, "statistic is one of occurrence, histogram, choice, funnel"],
       [{ metrics: METRICS.slice(1, 2) }, "noise is device where collusion is one-server"],
+      ...[
+        { statistic: "choice", localEpsilon: 1 },
+        { statistic: "funnel", steps: "cart", localEpsilon: 1 },
+        { statistic: "histogram", edges: [1, 0], localEpsilon: 1 },
+        { statistic: "histogram", edges: [0, 1], localEpsilon: 1, mechanism: "none" },
+        { statistic: "histogram", edges: [0, 1], localEpsilon: Number.NaN },
+        { statistic: "occurrence", localEpsilon: 100 },
+        { statistic: "histogram", edges: [0, 1], localEpsilon: 1, sigma: 5 },
+      ].map((metric) => [{ metrics: [{ name: "crafted", ...metric }] }, ""] as const),
     ] as const) {
-      const refused = deviceProtocolOf({ ...manifest, ...(changes as Partial<Manifest>) }, hash, KEYS);
+      const refused = deviceProtocolOf({ ...manifest, ...(changes as unknown as Partial<Manifest>) }, hash, KEYS);
       await expect(refused).rejects.toMatchObject({ code: "bad-task", message: expect.stringContaining(message) });
     }
   });
