@@ -31,7 +31,7 @@ all together with probability 99%.
 *Algorithm 5 as written* is the two-server mode without \`collusion\`: an event replaces the shares of a bit, nothing
 else does, and a key holder sees which shares were replaced. *Resharing over lattices* is the same construction on
 Ring-LWE, where an event rotates the state: shares are drawn again, but the noise of the ciphertexts rotates with the
-event, and a key holder sees the noise. *Captured ciphertexts submitted* are devices of this mode, with an intruder who
+event, and a key holder sees the noise in the phases that they open, and in the bytes of these. *Captured ciphertexts submitted* are devices of this mode, with an intruder who
 does not only read: they send what the device stored as its report. The honest server opens it as any other, and the
 other server, with which the intruder colludes, learns the state without noise. So the mode holds only while nobody but
 the device makes the honest server open something of the device; it opens one report per device and window.
