@@ -21,7 +21,7 @@ const FOLDERS = "packages/*/{src,scenarios}/**";
 /** Mathematics without state: these files share processes, because starting a process takes longer than most of them run. */
 const PURE = [
   "packages/core/src/**/*.test.ts",
-  "packages/lab/src/{attacks,baseline,duel,experiments,fhe,intrusion,pke,plot}/**/*.test.ts",
+  "packages/lab/src/{attacks,baseline,collusion,duel,experiments,fhe,intrusion,pke,plot}/**/*.test.ts",
 ];
 
 /** Names that say more than `x.test.ts`: other projects run these. */

@@ -1,8 +1,8 @@
 /**
  * The experiments behind `lethe lab` and docs/lab: each tests one claim, and turns its figures into a page. An
  * experiment is a file here (what is claimed, at which size it runs, what its figures mean); what it runs is in the
- * folder of its subject: `arrivals`, `attacks`, `baseline`, `fhe`, `intrusion`, `pke`, `utility`. This folder may import all of
- * those, `plot`, `simulate` and `randomness`; nothing imports it but the command line. Start with `experiment.ts`.
+ * folder of its subject: `arrivals`, `attacks`, `baseline`, `collusion`, `fhe`, `intrusion`, `pke`, `utility`. This folder
+ * may import all of those, `plot`, `simulate` and `randomness`; nothing imports it but the command line. Start with `experiment.ts`.
  */
 import type { Experiment } from "./experiment.ts";
 
@@ -38,6 +38,13 @@ export const EXPERIMENTS: ReadonlyMap<string, Entry> = new Map<string, Entry>([
     {
       title: "An intruder who opens a device learns nothing",
       load: async () => (await import("./intrusion.ts")).intrusion,
+    },
+  ],
+  [
+    "collusion",
+    {
+      title: "An intruder who has the keys of one of two servers learns nothing",
+      load: async () => (await import("./collusion.ts")).collusion,
     },
   ],
   [

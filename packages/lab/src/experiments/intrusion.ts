@@ -12,6 +12,7 @@ import {
 import { type Line, type Point, renderSvg } from "../plot/index.ts";
 import type { Experiment, Finding, Surroundings, Table } from "./experiment.ts";
 import { signed, whole } from "./figures.ts";
+import { gameBars } from "./game-bars.ts";
 import { ABOUT } from "./intrusion-about.ts";
 
 /** Plays all games and controls of a size in an arena: this thread, or all processors. */
@@ -118,20 +119,6 @@ function nameOf({ distinguisher, statistic, scheme, mode }: Game): string {
   return `${distinguisher}, ${statistic}, ${mode === "two-server" ? "two servers" : scheme}`;
 }
 
-/** A line that draws each interval as an upright bar on the line of no advantage. */
-function bars(name: string, from: number, intervals: readonly { low: number; high: number }[]): Line {
-  const points = intervals.flatMap(({ low, high }, i): Point[] => {
-    const x = from + i;
-    return [
-      [x, 0],
-      [x, low],
-      [x, high],
-      [x, 0],
-    ];
-  });
-  return { name, points, marks: false, style: "solid" };
-}
-
 const GROUPS = [
   { name: "lattice", scheme: "lattice", mode: "one-server" },
   { name: "ElGamal", scheme: "elgamal", mode: "one-server" },
@@ -146,25 +133,14 @@ function picture({ games, controls, power }: IntrusionResult): string {
     const group = games.filter((game) => game.scheme === scheme && game.mode === mode);
     const [first] = group;
     if (!first) continue;
-    lines.push(bars(name, at, group));
+    lines.push(gameBars(name, at, group));
     limit.push([at, first.detectable], [at + group.length, first.detectable]);
     at += group.length;
   }
   lines.push({ name: `would be seen once learnt (${100 * power}%)`, points: limit, style: "dashed", marks: false });
   // Apart from the others, and from each other.
-  lines.push({
-    name: "broken devices",
-    points: controls.flatMap(({ advantage }, i): Point[] => {
-      const x = at + 4 + 3 * i;
-      return [
-        [x, 0],
-        [x, advantage],
-        [x, 0],
-      ];
-    }),
-    marks: false,
-    style: "solid",
-  });
+  const advantages = controls.map(({ advantage }) => ({ low: 0, high: advantage }));
+  lines.push(gameBars("broken devices", at + 4, advantages, 3));
   return renderSvg({
     title: "What intruders gain over guessing: real devices, and broken ones",
     x: { label: "distinguishers of each statistic, then broken devices", scale: "linear" },

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { describeArrivals } from "./arrivals.ts";
 import { type AttackFinding, describeAttacks } from "./attacks.ts";
+import { describeCollusion } from "./collusion.ts";
 import { describeFhe, type FheResult } from "./fhe.ts";
 import { EXPERIMENTS, type Finding, renderContents, renderPage } from "./index.ts";
 import { describeIntrusion } from "./intrusion.ts";
@@ -22,6 +23,7 @@ const read = <T>(name: string): T => JSON.parse(readFileSync(pathOf(`${name}.jso
 const FINDINGS: Readonly<Record<string, () => Finding>> = {
   arrivals: () => describeArrivals(read<Parameters<typeof describeArrivals>[0]>("arrivals")),
   attacks: () => describeAttacks(read<{ attacks: AttackFinding[] }>("attacks").attacks),
+  collusion: () => describeCollusion(read<Parameters<typeof describeCollusion>[0]>("collusion")),
   fhe: () => describeFhe(read<FheResult>("fhe")),
   intrusion: () => describeIntrusion(read<Parameters<typeof describeIntrusion>[0]>("intrusion")),
   "lower-bound": () => describeLowerBound(lowerBoundResult()),

@@ -1,7 +1,7 @@
 /**
  * The game of local pan-privacy, played against real devices and broken ones. `games.ts` plays it; `subjects.ts`,
  * `sdk.ts` and `controls.ts` are the devices; `view.ts` turns what an intruder sees into numbers; `battery.ts` guesses
- * from them and is scored on games that it has not learnt from; `match.ts` spreads games over threads; `verdict.ts`
+ * from them and is scored on games that it has not learnt from; `match.ts` and `tournament.ts` spread games over threads; `verdict.ts`
  * decides how many games there are and what they show. Imports core, the SDK, `simulate`, `randomness`, `parallel` and
  * `arithmetic`. The experiment `intrusion` runs it; `duel/` plays it with a
  * person.
@@ -52,13 +52,14 @@ export async function play(
 
 /** Joins samples as if all games had been played in a row. */
 export function joinSamples(samples: readonly Sample[]): Sample {
-  const games = samples.reduce((sum, { labels }) => sum + labels.length, 0);
-  const joined = { features: new Float32Array(games * FEATURES), labels: new Uint8Array(games) };
-  let at = 0;
+  const lengthOf = (of: keyof Sample): number => samples.reduce((sum, sample) => sum + sample[of].length, 0);
+  const joined = { features: new Float32Array(lengthOf("features")), labels: new Uint8Array(lengthOf("labels")) };
+  const at = { features: 0, labels: 0 };
   for (const { features, labels } of samples) {
-    joined.features.set(features, at * FEATURES);
-    joined.labels.set(labels, at);
-    at += labels.length;
+    joined.features.set(features, at.features);
+    joined.labels.set(labels, at.labels);
+    at.features += features.length;
+    at.labels += labels.length;
   }
   return joined;
 }

@@ -3,6 +3,7 @@ import {
   entryOf,
   isJoint,
   limitsEvents,
+  type Recorder,
   SCHEMES,
   type SchemeName,
   type Settings,
@@ -14,7 +15,7 @@ import {
 import type { TwoServerSpec } from "@lethe/core/two-server";
 import { bytesFrom } from "../randomness/bytes-from.ts";
 import { oneServer, type SimulatedServers, twoServers } from "../simulate/servers.ts";
-import type { Device } from "./games.ts";
+import type { Device, Seen } from "./games.ts";
 
 /** Whose devices are played against. */
 export interface Subject {
@@ -76,7 +77,11 @@ export async function deviceMaker(subject: Subject, random: Randomness): Promise
   };
   const servers = await serversOf(subject, settings, random);
   const recorded = isJoint(statistic) ? metrics : 1;
-  return () => ({ segments, parts, ...scheduled(servers, bytesFrom(random, 16), events, recorded) });
+  // In segment s the event is of the s-th metric: where there are several, each event is the first of its metric.
+  const record = (recorder: Recorder, segment: number): void => {
+    for (let i = 0; i < events; i++) recorder.record(segment % recorded);
+  };
+  return () => ({ segments, parts, ...scheduled(servers, bytesFrom(random, 16), record) });
 }
 
 /**
@@ -106,29 +111,40 @@ function endOf(segment: number): SegmentEnd {
   return segment % SEGMENTS_A_PAGE === SEGMENTS_A_PAGE - 1 ? "page hide" : "session";
 }
 
-/**
- * A device that writes at the end of every segment, as the SDK does. In segment s the event is of the s-th metric:
- * where there are several, each event is the first of its metric.
- */
-function scheduled(
+/** A device that lives by the SDK's schedule. */
+export interface Scheduled {
+  live(segment: number, happens: boolean): Seen;
+  /** Ends the window after some last events, and returns what the device seals. */
+  seal(record: (recorder: Recorder) => void): Uint8Array;
+}
+
+/** A device that writes at the end of every segment, as the SDK does. `record` records the event of a segment. */
+export function scheduled(
   servers: Pick<SimulatedServers, "enrol" | "resume">,
   id: Uint8Array,
-  events: number,
-  metrics: number,
-): Pick<Device, "live"> {
+  record: (recorder: Recorder, segment: number) => void,
+): Scheduled {
   let recorder = servers.enrol(id);
+  const written = (endsTick: boolean): Uint8Array => {
+    const bytes = recorder.write({ endsTick });
+    // A device that does not write would reveal nothing, and prove nothing.
+    if (!bytes) throw new Error("the device has no write left");
+    return bytes;
+  };
   return {
     live: (segment, happens) => {
       // Even segments end their ticks.
       recorder.reach(Math.ceil(segment / 2));
-      for (let i = 0; happens && i < events; i++) recorder.record(segment % metrics);
+      if (happens) record(recorder, segment);
       const dump = recorder.inspect().ciphertexts;
       const end = endOf(segment);
-      const bytes = recorder.write({ endsTick: end === "tick" });
-      // A device that does not write would reveal nothing, and prove nothing.
-      if (!bytes) throw new Error(`segment ${segment} has no write left`);
+      const bytes = written(end === "tick");
       if (end === "page hide") recorder = servers.resume(id, bytes, true);
       return { dump, stored: [{ bytes, at: 1 }] };
+    },
+    seal: (last) => {
+      last(recorder);
+      return recorder.seal(written(true));
     },
   };
 }

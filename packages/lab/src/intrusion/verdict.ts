@@ -3,9 +3,10 @@ import { DISTINGUISHERS, type Distinguisher, runBattery, type Scored } from "./b
 import { FAULTS, type Fault, keyHolderSees } from "./controls.ts";
 import { gamesFor } from "./exact-binomial.ts";
 import type { Sample } from "./logistic-regression.ts";
-import { type Arena, type Opponent, playAll, type Tournament } from "./match.ts";
+import { type Arena, type Opponent, playAll } from "./match.ts";
 import { SDK_SUBJECT } from "./sdk.ts";
 import { SUBJECTS, type Subject } from "./subjects.ts";
+import type { Tournament } from "./tournament.ts";
 
 /**
  * All intervals of real devices hold together with probability 1 − FAMILY_LEVEL. Those of broken and mended devices are
@@ -70,7 +71,7 @@ export interface IntrusionResult {
 }
 
 /** A tournament, and how it is scored. */
-interface Round extends Tournament {
+interface Round extends Tournament<Opponent> {
   readonly training: number;
   readonly distinguishers: readonly Distinguisher[];
 }
