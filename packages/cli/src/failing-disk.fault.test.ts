@@ -42,39 +42,42 @@ function expectRefused(place: Place, message: RegExp): void {
 it.skipIf(!canMakeDisks).each([
   ["full", /no space is left on the disk \(ENOSPC\)/],
   ["read-only", /the file system is read-only \(EROFS\)/],
-] as const)("while the disk of the key file is %s, windows that began go on, nothing new begins, and the reason is named", async (fault, reason) => {
-  const disk = makeFaultyDisk(4);
-  const place = { ...(await emptyPlace(temporaryFolder())), keyFile: join(disk.folder, "keys") };
-  const service = await start(place);
-  const task = await makeTask(service);
-  const senders = await makeSenders(service, task);
+] as const)(
+  "while the disk of the key file is %s, windows that began go on, nothing new begins, and the reason is named",
+  async (fault, reason) => {
+    const disk = makeFaultyDisk(4);
+    const place = { ...(await emptyPlace(temporaryFolder())), keyFile: join(disk.folder, "keys") };
+    const service = await start(place);
+    const task = await makeTask(service);
+    const senders = await makeSenders(service, task);
 
-  if (fault === "full") disk.fill();
-  else disk.makeReadOnly();
-  const refused = await asAdmin(service, "/v1/tasks", { ...YEAR_TASK, task: "another" });
-  const problem = (await refused.json()) as { detail: string };
-  console.log(JSON.stringify({ fault, status: refused.status, problem }));
-  expect(refused.status).toBe(503);
-  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-  expect(problem.detail).toContain("the task is stored, but its windows cannot begin");
-  expect(problem.detail).toMatch(reason);
-  const ready = await eventually(async () => {
-    const answer = await textAt(service, "/readyz");
-    return answer.status === 503 ? answer.text : undefined;
-  });
-  expect(ready).toContain(`not ready: bad-key-file: the key file ${place.keyFile} cannot be made or changed`);
-  expect(ready).toMatch(reason);
-  expect(await sendAll(senders, service)).toEqual(all(201));
-  expect(await (await makeSender(service, task)).send(service)).toBe(201);
+    if (fault === "full") disk.fill();
+    else disk.makeReadOnly();
+    const refused = await asAdmin(service, "/v1/tasks", { ...YEAR_TASK, task: "another" });
+    const problem = (await refused.json()) as { detail: string };
+    console.log(JSON.stringify({ fault, status: refused.status, problem }));
+    expect(refused.status).toBe(503);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(problem.detail).toContain("the task is stored, but its windows cannot begin");
+    expect(problem.detail).toMatch(reason);
+    const ready = await eventually(async () => {
+      const answer = await textAt(service, "/readyz");
+      return answer.status === 503 ? answer.text : undefined;
+    });
+    expect(ready).toContain(`not ready: bad-key-file: the key file ${place.keyFile} cannot be made or changed`);
+    expect(ready).toMatch(reason);
+    expect(await sendAll(senders, service)).toEqual(all(201));
+    expect(await (await makeSender(service, task)).send(service)).toBe(201);
 
-  if (fault === "full") disk.free();
-  else disk.makeWritable();
-  await eventually(async () => ((await textAt(service, "/readyz")).status === 200 ? true : undefined));
-  expect((await asAdmin(service, "/v1/tasks", { ...YEAR_TASK, task: "another" })).status).toBe(200);
-  const other = await fetchTask(service, "another");
-  expect(await (await makeSender(service, other)).send(service)).toBe(201);
-  expect(await sendAll(senders, service)).toEqual(all(200));
-});
+    if (fault === "full") disk.free();
+    else disk.makeWritable();
+    await eventually(async () => ((await textAt(service, "/readyz")).status === 200 ? true : undefined));
+    expect((await asAdmin(service, "/v1/tasks", { ...YEAR_TASK, task: "another" })).status).toBe(200);
+    const other = await fetchTask(service, "another");
+    expect(await (await makeSender(service, other)).send(service)).toBe(201);
+    expect(await sendAll(senders, service)).toEqual(all(200));
+  },
+);
 
 it.skipIf(!canMakeDisks)(
   "a data folder on a disk that fails ends the service with a code and a reason, and no start takes it for a new or a damaged one",
@@ -97,7 +100,10 @@ it.skipIf(!canMakeDisks)(
     expect([3, 4]).toContain(status);
     expect(stderr.match(/the service cannot go on/g)).toHaveLength(1);
     expect([...statuses].filter((each) => each !== undefined && each !== 503)).toEqual([]);
-    expectRefused(place, /^error: the data folder .* cannot be used: (the disk failed \(EIO\)|the file system is read-only \(EROFS\))\n$/);
+    expectRefused(
+      place,
+      /^error: the data folder .* cannot be used: (the disk failed \(EIO\)|the file system is read-only \(EROFS\))\n$/,
+    );
   },
 );
 
@@ -110,7 +116,10 @@ it.skipIf(!canMakeDisks)(
     const task = await makeTask(service);
     disk.abort();
     while (service.process.exitCode === null) {
-      await makeSender(service, task).then((sender) => sender.send(service)).catch(() => undefined);
+      await makeSender(service, task)
+        .then((sender) => sender.send(service))
+        .catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 50));
     }
     const { status, stderr } = await service.ended;
     console.log(JSON.stringify({ status, stderr: stderr.split("\n").slice(-3) }));

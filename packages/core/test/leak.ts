@@ -128,5 +128,11 @@ export function timed(act: () => void): number {
 /** For the log: rounded figures of a comparison. */
 export function figuresOf(what: string, { pairs, t, median, difference }: Comparison): string {
   const us = (nanoseconds: number): number => Math.round(nanoseconds / 10) / 100;
-  return JSON.stringify({ what, pairs, t: Math.round(10 * t) / 10, medianUs: us(median), differenceUs: us(difference) });
+  return JSON.stringify({
+    what,
+    pairs,
+    t: Math.round(10 * t) / 10,
+    medianUs: us(median),
+    differenceUs: us(difference),
+  });
 }

@@ -24,7 +24,7 @@ function holdsReport(record: Uint8Array | undefined, operatorKey: string, body: 
   if (!record) return false;
   try {
     const { windows } = decodeRecord(record, operatorKey);
-    return windows.some(({ report }) => report.length > 0 && Buffer.from(body).includes(report));
+    return windows.some(({ report }) => report.length > 0 && Buffer.from(body).includes(Buffer.from(report)));
   } catch {
     return false;
   }

@@ -14,7 +14,7 @@ const MOST_PENDING = 12;
  * its folder is. Before that, each change may be lost without the others, and for good if a sync failed; of a file that
  * is not synced, all bytes, half of them or none are there. Changes of one name keep their order.
  */
-export function crashStates(operations: readonly Operation[]): CrashState[] {
+function crashStates(operations: readonly Operation[]): CrashState[] {
   const done = doneBy(operations);
   const names = [...operations.entries()].filter(([, { kind }]) => kind === "name") as [number, NameChange][];
   const pending = names.map(([i]) => i).filter((i) => !done.has(i));

@@ -25,7 +25,16 @@ export interface RecordedDisk {
 }
 
 type Sync = (...args: never[]) => unknown;
-const NAMES = ["openSync", "closeSync", "writeFileSync", "fsyncSync", "renameSync", "linkSync", "rmSync", "readFileSync"] as const;
+const NAMES = [
+  "openSync",
+  "closeSync",
+  "writeFileSync",
+  "fsyncSync",
+  "renameSync",
+  "linkSync",
+  "rmSync",
+  "readFileSync",
+] as const;
 
 /**
  * Wraps `node:fs` in this process, for the modules that were loaded before, too, until the test ends. `isRecorded`

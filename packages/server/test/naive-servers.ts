@@ -41,25 +41,30 @@ export async function startNaiveProxy(service: { readonly url: string }): Promis
         answers = answers.slice(end);
       }
     });
-    socket.on("error", () => undefined).on("close", () => {
-      if (upstream === socket) upstream = undefined;
-      for (const answer of waiting.splice(0)) answer("");
-    });
+    socket
+      .on("error", () => undefined)
+      .on("close", () => {
+        if (upstream === socket) upstream = undefined;
+        for (const answer of waiting.splice(0)) answer("");
+      });
     return socket;
   };
   onTestFinished(() => void upstream?.destroy());
   const server = createServer((client) => {
     let text = "";
-    client.on("error", () => undefined).setEncoding("latin1").on("data", (chunk) => {
-      text += chunk;
-      const end = endOf(text);
-      if (end === undefined || text.length < end) return;
-      const request = text.slice(0, end);
-      text = text.slice(end);
-      upstream ??= connectAgain();
-      waiting.push((answer) => (answer === "" ? client.destroy() : client.write(answer, "latin1")));
-      upstream.write(request, "latin1");
-    });
+    client
+      .on("error", () => undefined)
+      .setEncoding("latin1")
+      .on("data", (chunk) => {
+        text += chunk;
+        const end = endOf(text);
+        if (end === undefined || text.length < end) return;
+        const request = text.slice(0, end);
+        text = text.slice(end);
+        upstream ??= connectAgain();
+        waiting.push((answer) => (answer === "" ? client.destroy() : client.write(answer, "latin1")));
+        upstream.write(request, "latin1");
+      });
   });
   return { url: await listen(server) };
 }

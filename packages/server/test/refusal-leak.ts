@@ -1,7 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { randomnessFrom } from "@lethe/core/randomness";
 import { expect } from "vitest";
-import { ALARM_SHARE, type Comparison, compareAnswers, compareTimes, figuresOf, LEAK_T, spin, timed } from "../../core/test/leak.ts";
+import {
+  ALARM_SHARE,
+  type Comparison,
+  compareAnswers,
+  compareTimes,
+  figuresOf,
+  LEAK_T,
+  spin,
+  timed,
+} from "../../core/test/leak.ts";
 import { isToken } from "../dist/intake/token.js";
 import { askToEnrol, type Device, enrol, fetchTask, type KnownTask, reportOf, upload } from "./device.ts";
 import { createTask, EXACT_TASK, type TestService } from "./service.ts";
@@ -15,7 +24,11 @@ const BOUND = 0.25;
 function requireWithin(what: string, found: Comparison): void {
   console.log(figuresOf(what, found));
   const bound = BOUND * found.median;
-  expect({ what, above: found.shareAbove(bound) < ALARM_SHARE, below: 1 - found.shareAbove(-bound) < ALARM_SHARE }).toEqual({
+  expect({
+    what,
+    above: found.shareAbove(bound) < ALARM_SHARE,
+    below: 1 - found.shareAbove(-bound) < ALARM_SHARE,
+  }).toEqual({
     ...{ what, above: true, below: true },
   });
 }
@@ -79,12 +92,15 @@ export async function prepareScene(service: TestService, enrolmentToken: string)
 export async function testRefusals(scene: LeakScene, enrolmentToken: string, pairs: number): Promise<void> {
   const { service, task, window, reported, silent } = scene;
   const report = reportOf(silent);
-  const put = (device: Device, token: string, status: number, id = device.id) => (): Promise<number> =>
-    timedAnswer(() => upload(service, { ...device, id, token }, report), status);
+  const put =
+    (device: Device, token: string, status: number, id = device.id) =>
+    (): Promise<number> =>
+      timedAnswer(() => upload(service, { ...device, id, token }, report), status);
   const { token } = silent;
   const wrong = [changedAt(token, 0), changedAt(token, token.length - 1)] as const;
   const refused = put(silent, wrong[0], 401);
-  const compare = (other: () => Promise<number>): Promise<Comparison> => compareAnswers(refused, other, { pairs, random });
+  const compare = (other: () => Promise<number>): Promise<Comparison> =>
+    compareAnswers(refused, other, { pairs, random });
   requireWithin("a wrong upload token that differs late", await compare(put(silent, wrong[1], 401)));
   requireWithin("a wrong upload token of a device that has reported", await compare(put(reported, wrong[0], 401)));
   // The status differs, too.
@@ -104,7 +120,11 @@ export async function testRefusals(scene: LeakScene, enrolmentToken: string, pai
 const random16 = (): Uint8Array => new Uint8Array(randomBytes(16));
 
 /** An intake takes as long to store a valid report as to store random bytes of the same form. */
-export async function testUploads({ service, task, window }: LeakScene, init: RequestInit, pairs: number): Promise<void> {
+export async function testUploads(
+  { service, task, window }: LeakScene,
+  init: RequestInit,
+  pairs: number,
+): Promise<void> {
   const devices = await Promise.all(Array.from({ length: 2 * pairs }, () => enrol(service, task, window, init)));
   const reports = devices.map((device, i) => {
     const report = reportOf(device);

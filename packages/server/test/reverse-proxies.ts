@@ -20,7 +20,10 @@ export const areProxiesInstalled: boolean = Object.values(PROGRAMS).every((path)
  * Starts the proxy with the configuration of `examples/deploy` in front of a service, without TLS and on a free port of
  * this machine. Every client shares one connection to the service, as far as the proxy allows. It ends with the test.
  */
-export async function startProxy(name: ProxyName, service: { readonly url: string }): Promise<{ readonly url: string }> {
+export async function startProxy(
+  name: ProxyName,
+  service: { readonly url: string },
+): Promise<{ readonly url: string }> {
   const folder = temporaryFolder();
   const port = await freePort();
   const address = `127.0.0.1:${port}`;

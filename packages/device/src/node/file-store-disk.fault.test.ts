@@ -69,7 +69,11 @@ it.skipIf(!canMakeDisks)(
     await store.save(record, { durable: true });
     disk.cut();
     const failed = /the record in .* cannot be \w+: the disk failed: check it, and start again; or use another folder$/;
-    for (const act of [() => store.save(record, { durable: true }), () => store.load(), () => fileStore(folder).lock(FOREVER)]) {
+    for (const act of [
+      () => store.save(record, { durable: true }),
+      () => store.load(),
+      () => fileStore(folder).lock(FOREVER),
+    ]) {
       await expect(act()).rejects.toMatchObject({ code: "bad-store", message: expect.stringMatching(failed) });
     }
     await release?.().catch(() => undefined);
@@ -78,56 +82,62 @@ it.skipIf(!canMakeDisks)(
   },
 );
 
-it.skipIf(!canMakeDisks)("a real power failure leaves the last durable record, or a newer one, and never half of one", async () => {
-  const disk = makeFaultyDisk(MEGABYTES);
-  const folder = join(disk.folder, "store");
-  const found: number[] = [];
-  for (let round = 0; round < 8; round++) {
-    const store = fileStore(folder);
-    const release = await store.lock(FOREVER);
-    for (let version = 0; version <= round % 4; version++) {
-      const durable = version === 0;
-      await store.save(new Uint8Array(30_000).fill(10 * round + version), { durable });
-    }
-    await release?.();
-    disk.cut();
-    disk.mountAgain();
-    // It may be back, and its process would be dead after a power failure.
-    rmSync(join(folder, "lock"), { force: true });
-    const record = readFileSync(join(folder, "record"));
-    expect(new Set(record).size).toBe(1);
-    expect(record.length).toBe(30_000);
-    found.push((record[0] as number) - 10 * round);
-  }
-  console.log(JSON.stringify({ found }));
-  for (const [round, version] of found.entries()) {
-    expect(version).toBeGreaterThanOrEqual(0);
-    expect(version).toBeLessThanOrEqual(round % 4);
-  }
-});
-
-it.skipIf(!canMakeDisks)("when power fails as a report is sent, the same bytes are on the disk afterwards", async () => {
-  const disk = makeFaultyDisk(MEGABYTES);
-  const folder = join(disk.folder, "store");
-  let body: Uint8Array | undefined;
-  const device = await openCountingDevice(folder, {
-    onSend: (bytes) => {
-      body = bytes;
+it.skipIf(!canMakeDisks)(
+  "a real power failure leaves the last durable record, or a newer one, and never half of one",
+  async () => {
+    const disk = makeFaultyDisk(MEGABYTES);
+    const folder = join(disk.folder, "store");
+    const found: number[] = [];
+    for (let round = 0; round < 8; round++) {
+      const store = fileStore(folder);
+      const release = await store.lock(FOREVER);
+      for (let version = 0; version <= round % 4; version++) {
+        const durable = version === 0;
+        await store.save(new Uint8Array(30_000).fill(10 * round + version), { durable });
+      }
+      await release?.();
       disk.cut();
-      throw new TypeError("the machine is off");
-    },
-  });
-  await device.untilCounting();
-  device.lethe.record("happened");
-  device.toNextWindow();
-  await device.lethe.sendPending();
-  await device.lethe.close().catch(() => undefined);
-  disk.mountAgain();
-  const { windows } = decodeRecord(readFileSync(join(folder, "record")), device.operatorKey);
-  const reports = windows.filter(({ report }) => report.length > 0).map(({ report }) => Buffer.from(report));
-  expect(reports).toHaveLength(1);
-  expect(Buffer.from(body ?? []).includes(reports[0] as Buffer)).toBe(true);
-});
+      disk.mountAgain();
+      // It may be back, and its process would be dead after a power failure.
+      rmSync(join(folder, "lock"), { force: true });
+      const record = readFileSync(join(folder, "record"));
+      expect(new Set(record).size).toBe(1);
+      expect(record.length).toBe(30_000);
+      found.push((record[0] as number) - 10 * round);
+    }
+    console.log(JSON.stringify({ found }));
+    for (const [round, version] of found.entries()) {
+      expect(version).toBeGreaterThanOrEqual(0);
+      expect(version).toBeLessThanOrEqual(round % 4);
+    }
+  },
+);
+
+it.skipIf(!canMakeDisks)(
+  "when power fails as a report is sent, the same bytes are on the disk afterwards",
+  async () => {
+    const disk = makeFaultyDisk(MEGABYTES);
+    const folder = join(disk.folder, "store");
+    let body: Uint8Array | undefined;
+    const device = await openCountingDevice(folder, {
+      onSend: (bytes) => {
+        body = bytes;
+        disk.cut();
+        throw new TypeError("the machine is off");
+      },
+    });
+    await device.untilCounting();
+    device.lethe.record("happened");
+    device.toNextWindow();
+    await device.lethe.sendPending();
+    await device.lethe.close().catch(() => undefined);
+    disk.mountAgain();
+    const { windows } = decodeRecord(readFileSync(join(folder, "record")), device.operatorKey);
+    const reports = windows.filter(({ report }) => report.length > 0).map(({ report }) => Buffer.from(report));
+    expect(reports).toHaveLength(1);
+    expect(Buffer.from(body ?? []).includes(reports[0] as Buffer)).toBe(true);
+  },
+);
 
 it("a record that cannot be read is not replaced, until it was read or wiped", async () => {
   const folder = temporaryFolder();

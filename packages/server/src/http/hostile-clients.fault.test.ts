@@ -1,7 +1,17 @@
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Device, enrol, enrolMany, fetchTask, type KnownTask, reportOf, reportPath, upload, uploadHeaders } from "../../test/device.ts";
+import {
+  type Device,
+  enrol,
+  enrolMany,
+  fetchTask,
+  type KnownTask,
+  reportOf,
+  reportPath,
+  upload,
+  uploadHeaders,
+} from "../../test/device.ts";
 import { eventually } from "../../test/eventually.ts";
 import { copyEmptyDatabase, unownedFolder } from "../../test/folder.ts";
 import { memoryOf, openMany } from "../../test/many-connections.ts";
@@ -120,7 +130,12 @@ describe("a compressed body", () => {
   it("is refused where there is no body to take, and as a transfer coding", async () => {
     const path = "/v1/tasks";
     const headers = { "content-encoding": "gzip", "content-length": String(bomb.length) };
-    const response = await requestRaw(service.url, { method: "GET", path: `${path}/${task.name}`, headers, body: bomb });
+    const response = await requestRaw(service.url, {
+      method: "GET",
+      path: `${path}/${task.name}`,
+      headers,
+      body: bomb,
+    });
     await expectProblem(response, "wrong-size");
     const coded = { "content-type": "application/json", "transfer-encoding": "gzip, chunked" };
     const answer = await requestRaw(service.url, { method: "POST", path, headers: coded, body: "0\r\n\r\n" });

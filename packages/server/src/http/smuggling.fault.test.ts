@@ -35,7 +35,8 @@ async function innerAtService(): Promise<number> {
   return counts.reduce((sum, { method, count }) => sum + (method === "DELETE" ? count : 0), 0);
 }
 
-const statusesIn = (text: string): number[] => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+const statusesIn = (text: string): number[] =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
 /**
  * Sends a message, then lets others ask. Smuggled is what the server has answered and the front has not passed on to the
@@ -50,7 +51,8 @@ async function send(
   const mixedUp: string[] = [];
   for (const name of NAMES) {
     const theirs = await fetch(`${front.url}/v1/tasks/${name}`);
-    if (theirs.status !== 200 || !(await theirs.text()).includes(`\\"task\\":\\"${name}\\"`)) mixedUp.push(`${name}: ${theirs.status}`);
+    if (theirs.status !== 200 || !(await theirs.text()).includes(`\\"task\\":\\"${name}\\"`))
+      mixedUp.push(`${name}: ${theirs.status}`);
   }
   const statuses = statusesIn(answer);
   const smuggled = (await front.innerAnswered()) - before - statuses.filter((status) => status === 404).length;

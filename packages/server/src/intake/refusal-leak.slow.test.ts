@@ -8,7 +8,10 @@ const MANY = { perSecond: 1e6, burst: 1e6 };
 let service: TestService;
 let scene: LeakScene;
 beforeAll(async () => {
-  service = await startTestService({ keysAhead: 1000, enrolment: { rate: MANY, tokens: [TOKEN], mostPerAddress: 1e6 } });
+  service = await startTestService({
+    keysAhead: 1000,
+    enrolment: { rate: MANY, tokens: [TOKEN], mostPerAddress: 1e6 },
+  });
   scene = await prepareScene(service, TOKEN);
 });
 afterAll(() => service?.remove());

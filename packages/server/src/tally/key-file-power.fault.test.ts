@@ -11,7 +11,10 @@ import { temporaryFolder } from "../../test/folder.ts";
 const isKeyFile = (name: string): boolean => !name.includes(".lock");
 
 /** What the file holds after a power failure; undefined if it cannot be used. */
-function contentAfter(path: string, state: CrashState): { operator: string; windows: Record<string, string> } | undefined {
+function contentAfter(
+  path: string,
+  state: CrashState,
+): { operator: string; windows: Record<string, string> } | undefined {
   const found = state.get(path);
   if (!found) return undefined;
   try {
@@ -48,7 +51,11 @@ function problemOf(path: string, marks: readonly string[], state: CrashState, op
   return undefined;
 }
 
-function problems(path: string, operations: readonly Operation[], operator: string): { states: number; found: string[] } {
+function problems(
+  path: string,
+  operations: readonly Operation[],
+  operator: string,
+): { states: number; found: string[] } {
   let states = 0;
   const found = new Set<string>();
   for (const { marks, state } of everyCrash(operations)) {
