@@ -8,7 +8,7 @@ import { fileStore } from "../dist/node/index.js";
 const TASK: Task = { ...EXACT_TASK, tickSeconds: 7200, graceSeconds: 7200, minimumDevices: 1 };
 const WINDOW_SECONDS = TASK.ticks * TASK.tickSeconds;
 
-/** A device whose store is in files, at a service in this process; a test moves the one clock of both. */
+/** A device whose store is in files, at a service in this process; a test moves the clock of both. */
 export interface CountingDevice {
   readonly service: TestService;
   readonly lethe: Lethe;
@@ -20,6 +20,8 @@ export interface CountingDevice {
   untilCounting(): Promise<void>;
   toNextTick(): void;
   toNextWindow(): void;
+  /** From now on the device's clock is this far from the service's. */
+  setWrong(seconds: number): void;
   /** How many devices enrolled in a window, and how many reports came. */
   status(window: number): Promise<{ readonly enrolled: number; readonly received: number }>;
   /** The program ends, and starts again on the same folder. */
@@ -35,12 +37,13 @@ export async function openCountingDevice(
   onTestFinished(() => service.remove());
   expect((await asAdmin(service, "/v1/tasks", TASK)).status).toBe(201);
   const problems: LetheError[] = [];
+  let wrong = 0;
   const open = (): Promise<Lethe> =>
     openLethe({
       server: service.url,
       task: TASK.task,
       operatorKey: service.operatorKey,
-      clock: service.clock,
+      clock: () => service.clock() + 1000 * wrong,
       store: fileStore(folder),
       onProblem: (problem) => problems.push(problem),
       fetch: async (url, init) => {
@@ -63,7 +66,7 @@ export async function openCountingDevice(
     },
     window: () => Math.floor(service.clock() / 1000 / WINDOW_SECONDS),
     untilCounting: async () => {
-      for (let i = 0; i < 500 && lethe.inspect().memory.length === 0; i++) {
+      for (let i = 0; i < 5000 && lethe.inspect().memory.length === 0; i++) {
         service.clock.advance(1);
         await lethe.sendPending();
         await new Promise((resolve) => setTimeout(resolve, 5));
@@ -72,6 +75,9 @@ export async function openCountingDevice(
     },
     toNextTick: () => advance(TASK.tickSeconds),
     toNextWindow: () => advance(WINDOW_SECONDS),
+    setWrong: (seconds) => {
+      wrong = seconds;
+    },
     status: async (window) => {
       const response = await fetch(`${service.url}/v1/tasks/${TASK.task}/windows/${window}`);
       return (await response.json()) as { enrolled: number; received: number };
