@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { findOrInstallBrowsers } from "./browsers.js";
 import { installNode } from "./install-node.js";
 import { findOrInstallPatroni } from "./patroni.js";
+import { findOrInstallProxies, missingForDisks } from "./proxies.js";
 
 const NEWER_NODE = 24;
 const SLOWEST = 10;
@@ -36,13 +37,17 @@ const PARTS = {
       notRun.push("npm run test:faults (kills, races, browsers, installed packages, statistics, times)");
   },
   faults: () => {
-    const { paths, missing } = findOrInstallBrowsers();
+    const { paths, missing: missingBrowsers } = findOrInstallBrowsers();
     Object.assign(environment, paths);
     const missingPatroni = findOrInstallPatroni();
+    const missingProxies = findOrInstallProxies();
     const projects = ["faults", "stores", "browsers", "installed", "statistics", "timed"];
     runTests("tests of faults, browsers, installed packages, statistics and times", projects);
-    for (const browser of missing) notRun.push(`tests in ${browser}`);
+    for (const browser of missingBrowsers) notRun.push(`tests in ${browser}`);
     if (missingPatroni) notRun.push(`tests with a Patroni cluster (${missingPatroni})`);
+    if (missingProxies) notRun.push(`tests with reverse proxies (${missingProxies})`);
+    const missingDisks = missingForDisks();
+    if (missingDisks) notRun.push(`tests with disks that fail (${missingDisks})`);
   },
   "newer-node": () => {
     const node = installNode(NEWER_NODE);

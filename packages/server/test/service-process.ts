@@ -24,7 +24,7 @@ export interface ServiceProcess {
 
 /** What can be said in JSON. */
 type Settings = Omit<ServiceOptions, "log" | "clock" | "enrolment"> &
-  Pick<ServiceInternals, "leaseSeconds" | "webhookMilliseconds"> & {
+  Pick<ServiceInternals, "leaseSeconds" | "webhookMilliseconds" | "silenceMilliseconds"> & {
     /** The file of its log; by default it is silent. */
     readonly logFile?: string;
   };
@@ -34,10 +34,10 @@ const LOG = 3;
 const SCRIPT = `
 import { pino } from "pino";
 import { startService } from ${JSON.stringify(new URL("../dist/service.js", import.meta.url).href)};
-const { leaseSeconds, webhookMilliseconds, logFile, ...settings } = JSON.parse(process.argv[1]);
+const { leaseSeconds, webhookMilliseconds, silenceMilliseconds, logFile, ...settings } = JSON.parse(process.argv[1]);
 const service = await startService(
   { ...settings, log: logFile ? pino(pino.destination({ dest: logFile, sync: true })) : pino({ level: "warn" }, pino.destination(${LOG})), enrolment: { rate: { perSecond: 1e6, burst: 1e6 }, mostPerAddress: 1e6 } },
-  { invalidNoise: () => 0, pollMilliseconds: 40, leaseSeconds, webhookMilliseconds },
+  { invalidNoise: () => 0, pollMilliseconds: 40, leaseSeconds, webhookMilliseconds, silenceMilliseconds },
 );
 // The tests have ended, however they did.
 process.stdin.on("end", () => process.exit(1)).resume().unref();

@@ -19,10 +19,12 @@ const LARGEST_RECORD = 64 * 2 ** 20;
 
 /**
  * Keeps the record in a folder that holds nothing else and is created if it is missing: `record`, exactly its bytes,
- * beside `lock`; with a budget, `budget` beside `budget.lock`, which `wipe` leaves. Only the user may read them. One process writes at a time; the others wait, and take over within a
- * second or so of its end. `wipe` ends all of them, within a second or so.
+ * beside `lock`; with a budget, `budget` beside `budget.lock`, which `wipe` leaves. Only the user may read them. One
+ * process writes at a time; the others wait, and take over within a second or so of its end. `wipe` ends all of them,
+ * within a second or so.
  *
- * All or nothing: a new record is written beside the old one and renamed over it. File systems and disks keep the
+ * All or nothing: a new record is written beside the old one and renamed over it. A record that cannot be read, because
+ * the disk fails or this user may not, is never replaced. File systems and disks keep the
  * blocks of the old one for as long as they please, so nothing is gained by overwriting it: versions must be
  * indistinguishable anyway.
  *
@@ -33,8 +35,9 @@ export function fileStore(folder: string, { budget = folder }: FileStoreOptions 
   if (folder === "" || budget === "") throw new TypeError("`folder` must not be empty");
   // Where it is now, even if the program changes its working folder later.
   const files = filesIn(resolve(folder));
-  const budgets = filesIn(resolve(budget), "budget");
+  const budgets = { ...filesIn(resolve(budget), "budget"), isUnsure: true };
   let isLocked = false;
+  let isUnread = false;
   return {
     reportsHolder: true,
     lock: async (signal, onWithdrawn, onProblem) => {
@@ -48,8 +51,18 @@ export function fileStore(folder: string, { budget = folder }: FileStoreOptions 
         })
       );
     },
-    load: async () => explained(files, "read", () => load(files)),
+    load: async () => {
+      try {
+        const record = explained(files, "read", () => load(files));
+        isUnread = false;
+        return record;
+      } catch (error) {
+        isUnread = mayBeWhole(error);
+        throw error;
+      }
+    },
     save: async (record, { durable }) => {
+      if (isUnread) throw unread(files);
       if (record.length > LARGEST_RECORD)
         throw new RangeError(`a record must have at most ${LARGEST_RECORD} bytes, got ${record.length}`);
       explained(files, "written", () => replaceFile(files.record, record, { durable }));
@@ -58,6 +71,19 @@ export function fileStore(folder: string, { budget = folder }: FileStoreOptions 
     budget: (change, signal) => updateBudget(budgets, change, signal),
     close: async () => {},
   };
+}
+
+/** Whether there may be a good record that was not read. */
+function mayBeWhole(error: unknown): boolean {
+  const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+  return code !== undefined && code !== "ENOENT" && code !== "ENOTDIR";
+}
+
+function unread({ record }: Files): LetheError {
+  return new LetheError(
+    "bad-store",
+    `${record} could not be read, so it is not replaced: start again when it can be read, or remove it`,
+  );
 }
 
 /** How a store in files is set up. */
@@ -79,9 +105,17 @@ function filesIn(folder: string, name?: string): Files {
     : { folder, record: path(name), lock: path(`${name}.lock`) };
 }
 
+/**
+ * Files that may have been replaced although the disk does not have that for good: at the start, because the process
+ * before may have been killed in between, and after a write that failed.
+ */
+interface UnsureFiles extends Files {
+  isUnsure: boolean;
+}
+
 /** Reads, changes and replaces it between two turns of this program. Waits for 30 s for other processes. */
 async function updateBudget(
-  files: Files,
+  files: UnsureFiles,
   change: (stored: Uint8Array | undefined) => Uint8Array | undefined,
   signal: AbortSignal,
 ): Promise<void> {
@@ -89,8 +123,13 @@ async function updateBudget(
     const taken = explained(files, "locked", () => tryLock(files));
     if ("release" in taken) {
       try {
-        const next = change(explained(files, "read", () => load(files)));
-        if (next) explained(files, "written", () => replaceFile(files.record, next, { durable: true }));
+        const stored = explained(files, "read", () => load(files));
+        const next = change(stored) ?? (files.isUnsure ? stored : undefined);
+        if (next) {
+          files.isUnsure = true;
+          explained(files, "written", () => replaceFile(files.record, next, { durable: true }));
+          files.isUnsure = false;
+        }
       } finally {
         explained(files, "unlocked", taken.release);
       }
@@ -241,7 +280,8 @@ function removeRecord({ folder, record }: Files): void {
 const ADVICE: Readonly<Record<string, string>> = {
   EACCES: "this user may not write there: give this user the right to write there, or use another folder",
   EPERM: "this user may not write there: give this user the right to write there, or use another folder",
-  EROFS: "it is on a read-only file system: use another folder",
+  EROFS: "the file system is read-only: make it writable, or use another folder",
+  EIO: "the disk failed: check it, and start again; or use another folder",
   ENOSPC: "the disk is full: make room",
   EDQUOT: "the disk quota is used up: make room",
   EFBIG: "the file would be larger than this process may write: raise its limit",

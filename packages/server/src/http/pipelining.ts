@@ -108,11 +108,11 @@ export function limitPipelining(server: Server): void {
       goOn(connection);
     });
   });
-  // With 30 seconds of silence: clients that ask nothing or do not read the answer are cut off, clients that wait for
-  // an answer stay.
+  // With 30 seconds of silence: clients that ask nothing, stop in the middle of a request or do not read the answer are
+  // cut off, clients that wait for an answer stay.
   server.on("timeout", (socket: Socket) => {
-    const isOurTurn = (connections.get(socket)?.unanswered ?? 0) > 0 && socket.writableLength === 0;
-    if (!isOurTurn) socket.destroy();
+    const connection = connections.get(socket);
+    if (!connection || !isOurTurn(connection)) socket.destroy();
   });
 }
 
@@ -122,6 +122,12 @@ export function limitPipelining(server: Server): void {
  */
 function mayRead({ socket, unanswered, newest, isPaused }: Connection): boolean {
   return !isPaused && !socket.destroyed && (unanswered === 0 || newest?.complete === false);
+}
+
+/** Whether the client can only wait. A request that lacks its end waits for the client, unless it is not read. */
+function isOurTurn({ socket, unanswered, newest, isPaused, isWaiting }: Connection): boolean {
+  const isWhole = newest?.complete !== false || isPaused || isWaiting;
+  return unanswered > 0 && isWhole && socket.writableLength === 0;
 }
 
 interface Turnstile {

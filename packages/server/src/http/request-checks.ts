@@ -20,6 +20,7 @@ export function readParameters(route: Route<unknown>, request: FastifyRequest): 
 /** Throws if the type or the size of a body, by the headers alone, does not fit the route. */
 export function checkBody({ body }: Route<unknown>, request: FastifyRequest, parameters: unknown): void {
   const { "content-type": type, "content-length": length, "transfer-encoding": chunked } = request.headers;
+  const { "content-encoding": coding } = request.headers;
   const isThere = chunked !== undefined || Number(length ?? 0) > 0;
   if (!body) {
     if (isThere) throw new LetheError("wrong-size", "this request has no body");
@@ -28,6 +29,9 @@ export function checkBody({ body }: Route<unknown>, request: FastifyRequest, par
   if (!isThere && body.type === "application/json" && body.optional) return;
   if (type !== body.type && type?.split(";")[0]?.trim().toLowerCase() !== body.type) {
     throw new LetheError("wrong-type", `the body is ${body.type}: say so in Content-Type`);
+  }
+  if (coding !== undefined && coding.toLowerCase() !== "identity") {
+    throw new LetheError("wrong-type", "the body is compressed or coded: send it as it is, without Content-Encoding");
   }
   if ("bytes" in body) {
     const bytes = body.bytes(parameters);

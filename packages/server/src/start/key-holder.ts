@@ -15,6 +15,7 @@ import { countingRound, type RoundParts } from "../rounds/round.ts";
 import { type Rounds, startRounds } from "../rounds/rounds.ts";
 import { openWindows } from "../rounds/windows.ts";
 import { measureBacklog } from "../storage/backlog.ts";
+import { Unavailable } from "../storage/database.ts";
 import type { KeyFile } from "../tally/key-file.ts";
 import { startThreads, type Threads } from "../tally/threads.ts";
 import { type CreatedTask, createTask } from "../tasks/create-task.ts";
@@ -172,7 +173,11 @@ function creatingTasks(
     const url = asked.url ?? own.url ?? asked.listens;
     const parts = { database, tasks, keyFile, servers, url, now: now() };
     const created = await inTurn(() => createTask({ ...parts, now: now() }, asRun(task, development)));
-    await openWindows(databases, tasks, keyFile, now(), invalidNoise);
+    await openWindows(databases, tasks, keyFile, now(), invalidNoise).catch((error: unknown) => {
+      if (!(error instanceof LetheError && error.code === "bad-key-file")) throw error;
+      // Rounds go on trying, and the same request again finds the task.
+      throw new Unavailable(`the task is stored, but its windows cannot begin: ${error.message}`);
+    });
     return created;
   };
 }

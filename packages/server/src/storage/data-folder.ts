@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LetheError } from "@lethe/core/error";
@@ -6,7 +6,7 @@ import { type Lock, takeLock } from "@lethe/files";
 import type { Logger } from "pino";
 import { ADMIN_TOKEN_FILE } from "./admin-token-file.ts";
 import { type Database, OutOfSpace, type StorageGuard } from "./database.ts";
-import { whySystemRefused } from "./disk-error.ts";
+import { isThere, whySystemRefused } from "./disk-error.ts";
 import { guardFolder } from "./folder-guard.ts";
 import { migrate } from "./migrations.ts";
 import { type EmbeddedDatabase, openPglite, PATIENCE } from "./pglite.ts";
@@ -32,7 +32,7 @@ export async function openDataFolder(
 ): Promise<Database & { readonly guard: StorageGuard }> {
   const { mayCreate = true, patience = PATIENCE } = options;
   const path = join(folder, "database");
-  if (!mayCreate && !existsSync(path)) throw missing(folder);
+  if (!mayCreate && !isIn(folder, "database")) throw missing(folder);
   makeFolder(folder);
   const lockPath = join(folder, "lock");
   const lock = await lockFor(folder, lockPath);
@@ -136,6 +136,15 @@ function unwritable(folder: string, error: unknown): unknown {
   return new LetheError("bad-data-folder", `the data folder ${folder} cannot be used: ${reason}`, { cause: error });
 }
 
+/** Throws if the disk fails: that is no reason to make a new database. */
+function isIn(folder: string, name: string): boolean {
+  try {
+    return isThere(join(folder, name));
+  } catch (error) {
+    throw unwritable(folder, error);
+  }
+}
+
 function missing(folder: string): LetheError {
   return new LetheError(
     "bad-data-folder",
@@ -150,9 +159,9 @@ async function openDatabase(
   patience: Patience,
   onCreating: DataFolderOptions["onCreating"],
 ): Promise<EmbeddedDatabase> {
-  if (!existsSync(path)) await createDatabase(folder, path, patience, onCreating);
+  if (!isIn(folder, "database")) await createDatabase(folder, path, patience, onCreating);
   // PGlite would make a new database in what is left of a damaged one.
-  else if (!existsSync(join(path, "PG_VERSION"))) throw damaged(folder);
+  else if (!isIn(folder, "database/PG_VERSION")) throw damaged(folder);
   makePrivate(path);
   try {
     const database = await openPglite(path, patience);

@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+
 /** The system's error codes for a file that cannot be created, read or written, in words for an operator. */
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
@@ -19,4 +21,12 @@ export function whySystemRefused(error: unknown): string | undefined {
   if (code === undefined || syscall === undefined) return undefined;
   const reason = REASONS[code];
   return reason === undefined ? code : `${reason} (${code})`;
+}
+
+/**
+ * Whether a file or a folder is there. Unlike `existsSync` it does not take a disk that fails for a file that is missing:
+ * then it throws the system's error.
+ */
+export function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -11,6 +11,7 @@ import {
   runTransaction,
   type SqlValue,
 } from "./database.ts";
+import { whySystemRefused } from "./disk-error.ts";
 import type { Answer, Question } from "./pglite-thread.ts";
 import { ONE_SHARD } from "./shards.ts";
 import { type Patience, watchThread } from "./thread-watch.ts";
@@ -43,6 +44,8 @@ interface Asked {
 
 /** Asks the database's thread, one question after another, and watches whether it answers. */
 interface Conversation extends Pick<EmbeddedDatabase, "broken" | "hurry"> {
+  /** Ends the thread: the database is not used any more, for this reason. */
+  breakDown(reason: string): void;
   /** The rows of the answer. */
   ask(question: Question | "close"): Promise<unknown[]>;
 }
@@ -54,11 +57,11 @@ interface Conversation extends Pick<EmbeddedDatabase, "broken" | "hurry"> {
  * disk in any order, so a power failure before the next `persist` can still damage the database.
  *
  * PGlite panics when it cannot write its log, on a full disk, and spins for ever at the next statement. So its thread
- * is ended after a panic, and when one statement takes longer than `patience`. Earlier commits are there at
- * the next start.
+ * is ended after a panic, when one statement takes longer than `patience`, and when the disk fails to sync. Earlier
+ * commits are there at the next start.
  */
 export async function openPglite(folder: string, patience: Patience = PATIENCE): Promise<EmbeddedDatabase> {
-  const { ask, broken, hurry } = await converse(folder, patience);
+  const { ask, broken, hurry, breakDown } = await converse(folder, patience);
   const inTurn = createTurns();
   const query = async <Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> =>
     (await ask({ sql, values })) as Row[];
@@ -74,7 +77,13 @@ export async function openPglite(folder: string, patience: Patience = PATIENCE):
     persist: () =>
       inTurn(async () => {
         await query("CHECKPOINT");
-        await syncAll(folder);
+        await syncAll(folder).catch((error: unknown) => {
+          if ((error as NodeJS.ErrnoException).syscall !== "fsync") throw error;
+          // After a sync that failed the kernel takes the pages for written: the next one would succeed without them.
+          const reason = `the disk did not take what the database wrote: ${whySystemRefused(error)}; check the disk, then start again`;
+          breakDown(reason);
+          throw new DatabaseUnavailable(reason);
+        });
       }),
     close: () =>
       inTurn(async () => {
@@ -140,7 +149,7 @@ async function converse(folder: string, patience: Patience): Promise<Conversatio
     if (!ended) thread.postMessage(question, handedOver);
     return answer;
   };
-  return { ask, broken, hurry: watch.hurry };
+  return { ask, broken, hurry: watch.hurry, breakDown };
 }
 
 /** Passes an answer on to its question. After a panic there will be no other answer. */

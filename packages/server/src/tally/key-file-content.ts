@@ -1,9 +1,10 @@
-import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { type Secret, secret, WINDOW_SECRET_BYTES } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
 import { decodeBase64urlOf, encodeBase64url } from "@lethe/core/message";
 import { replaceFile } from "@lethe/files";
 import { z } from "zod";
+import { isThere, whySystemRefused } from "../storage/disk-error.ts";
 
 const CONTENT = z.strictObject({
   version: z.literal(1),
@@ -23,17 +24,36 @@ export interface Content {
 
 /** A text that changes when the file is replaced, as far as the file system's clock shows. */
 export function versionOf(path: string): string {
-  const { ino, mtimeNs, size } = statSync(path, { bigint: true });
-  return `${ino} ${mtimeNs} ${size}`;
+  try {
+    const { ino, mtimeNs, size } = statSync(path, { bigint: true });
+    return `${ino} ${mtimeNs} ${size}`;
+  } catch (error) {
+    throw unreadable(path, error);
+  }
 }
 
-/** Reads a key file; throws `bad-key-file` if others may read it, or if it is damaged. */
-export function load(path: string): Content {
-  if ((statSync(path).mode & 0o077) !== 0) {
-    throw new LetheError("bad-key-file", `others may read the key file ${path}: chmod 600 ${path}`);
-  }
+/** The error for a file that should be there. */
+export function missing(path: string): LetheError {
+  return new LetheError(
+    "bad-key-file",
+    `the key file ${path} is missing: restore it, without it open windows are lost`,
+  );
+}
+
+/** Whether there is a key file; throws `bad-key-file` if the system cannot say. */
+export function isKeyFileThere(path: string): boolean {
   try {
-    const { operator, chain, database, windows } = CONTENT.parse(JSON.parse(readWhole(path)));
+    return isThere(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+/** Reads a key file; throws `bad-key-file` if others may read it, if it is damaged, or if the disk fails. */
+export function load(path: string): Content {
+  const text = textOf(path);
+  try {
+    const { operator, chain, database, windows } = CONTENT.parse(JSON.parse(text));
     const read = (text: string): Secret<Uint8Array> => secret(decodeBase64urlOf("a secret", WINDOW_SECRET_BYTES, text));
     return {
       operator: read(operator),
@@ -48,6 +68,24 @@ export function load(path: string): Content {
       `the key file ${path} cannot be read: it is damaged or of another version; restore it, without it open windows are lost`,
     );
   }
+}
+
+function textOf(path: string): string {
+  try {
+    if ((statSync(path).mode & 0o077) !== 0) {
+      throw new LetheError("bad-key-file", `others may read the key file ${path}: chmod 600 ${path}`);
+    }
+    return readWhole(path);
+  } catch (error) {
+    throw error instanceof LetheError ? error : unreadable(path, error);
+  }
+}
+
+/** A file on a disk that fails may be whole: nobody should restore an older one over it. */
+function unreadable(path: string, error: unknown): LetheError {
+  if ((error as NodeJS.ErrnoException).code === "ENOENT") return missing(path);
+  const reason = whySystemRefused(error) ?? "the system does not say why";
+  return new LetheError("bad-key-file", `the key file ${path} cannot be read: ${reason}`);
 }
 
 /**
@@ -87,7 +125,7 @@ export function save(path: string, { operator, chain, database, windows }: Conte
       throw new LetheError("bad-key-file", `another process changed the key file ${path} at the same time`);
     }
   };
-  const old = existsSync(path) ? openSync(path, "r+") : undefined;
+  const old = isThere(path) ? openSync(path, "r+") : undefined;
   try {
     replaceFile(path, text, { durable: true, confirm });
     if (old !== undefined) overwrite(old, " ".repeat(fstatSync(old).size));

@@ -1,11 +1,10 @@
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
 import { type Secret, secret, stepWindowRatchet, WINDOW_SECRET_BYTES } from "@lethe/core/encryption";
 import { LetheError } from "@lethe/core/error";
 import { decodeBase64urlOf, encodeOperatorKey } from "@lethe/core/message";
 import { type Lock, takeLock } from "@lethe/files";
 import { whySystemRefused } from "../storage/disk-error.ts";
-import { type Content, load, save, versionOf } from "./key-file-content.ts";
+import { type Content, isKeyFileThere, load, missing, save, versionOf } from "./key-file-content.ts";
 
 /**
  * All secrets of a tally, outside of the database and its backups: the operator's signing key, the ratchet, and the
@@ -47,15 +46,10 @@ export function openKeyFile(
 ): KeyFile {
   const lock = lockFor(path);
   try {
-    if (!existsSync(path)) {
-      if (!create) {
-        throw new LetheError(
-          "bad-key-file",
-          `the key file ${path} is missing: restore it, without it open windows are lost`,
-        );
-      }
+    if (!isKeyFileThere(path)) {
+      if (!create) throw missing(path);
       const content = { operator: secret(fresh()), chain: secret(fresh()), database: undefined, windows: new Map() };
-      atStart(path, () => save(path, content));
+      named(path, () => save(path, content));
     }
     const keyFile = keyFileOf(path, severalProcesses ? undefined : lock);
     if (severalProcesses) lock.release();
@@ -71,7 +65,7 @@ export function openKeyFile(
  * file.
  */
 export function operatorKeyOf(path: string, { create }: { readonly create: boolean }): string {
-  if (!existsSync(path)) openKeyFile(path, { create }).close();
+  if (!isKeyFileThere(path)) openKeyFile(path, { create }).close();
   return publicHalf(load(path).operator).operatorKey;
 }
 
@@ -80,7 +74,7 @@ export function operatorKeyOf(path: string, { create }: { readonly create: boole
  * file.
  */
 export function belongsToDatabase(path: string): boolean {
-  if (!existsSync(path)) return false;
+  if (!isKeyFileThere(path)) return false;
   const { database, windows } = load(path);
   return database !== undefined || windows.size > 0;
 }
@@ -97,9 +91,16 @@ function publicHalf(operator: Secret<Uint8Array>): Pick<KeyFile, "signingKey" | 
 function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
   let version = versionOf(path);
   let content = load(path);
+  /**
+   * The file may have been replaced although the disk does not have that for good: at the start, because the process
+   * before may have been killed in between, and after a write that failed.
+   */
+  let isUnsure = true;
   /** Writes to disk first: if that fails, nothing has changed in memory either. */
   const replace = (next: Content): void => {
-    save(path, next, version);
+    isUnsure = true;
+    named(path, () => save(path, next, version));
+    isUnsure = false;
     version = versionOf(path);
     content = next;
   };
@@ -118,6 +119,11 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
   const refresh = (): void => {
     if (versionOf(path) !== version) reload();
   };
+  /** What is there is on disk when this returns: a secret that is found must outlive a power failure as a new one does. */
+  const reloadToChange = (): void => {
+    reload();
+    if (isUnsure) replace(content);
+  };
 
   return {
     ...publicHalf(content.operator),
@@ -127,8 +133,8 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
     },
     database: () => content.database,
     belongTo: (database) => {
-      reload();
-      if (content.database !== database) atStart(path, () => replace({ ...content, database }));
+      reloadToChange();
+      if (content.database !== database) replace({ ...content, database });
     },
     windows: () =>
       [...content.windows.keys()].map((name) => {
@@ -137,7 +143,7 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
       }),
     refresh,
     openWindow: (task, window) => {
-      reload();
+      reloadToChange();
       const known = content.windows.get(nameOf(task, window));
       if (known) return known;
       const { chain: before, windows } = content;
@@ -147,7 +153,7 @@ function keyFileOf(path: string, lock: Lock | undefined): KeyFile {
       return windowSecret;
     },
     destroyWindow: (task, window) => {
-      reload();
+      reloadToChange();
       const known = content.windows.get(nameOf(task, window));
       if (!known) return;
       const rest = [...content.windows].filter(([name]) => name !== nameOf(task, window));
@@ -181,8 +187,8 @@ function lockFor(path: string): Lock {
   }
 }
 
-/** Writes at the start of a service. If the system refuses, the error says why in one line. */
-function atStart(path: string, write: () => void): void {
+/** If the system refuses, the error names the file and says why in one line. */
+function named(path: string, write: () => void): void {
   try {
     write();
   } catch (error) {

@@ -1,0 +1,3 @@
+import { openingLeakCases, testOpeningLeak } from "../../test/opening-leak.ts";
+
+testOpeningLeak(openingLeakCases(1));
