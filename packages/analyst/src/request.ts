@@ -162,7 +162,8 @@ function parse<T>(server: string, text: string): T {
   return parsed as T;
 }
 
-function notLethe(server: string): LetheError {
+/** What answers at an address breaks the interface of a service. */
+export function notLethe(server: string): LetheError {
   return new LetheError("bad-answer", `what answers at ${server} is not a Lethe service: check the address`);
 }
 
