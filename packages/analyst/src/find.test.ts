@@ -123,7 +123,10 @@ describe("an answer that is no release is a bad answer", () => {
     await expect(fetchReleases(url, "t", { limit: 3 })).rejects.toMatchObject({ code: "bad-answer" });
   });
 
-  it.each(["{}", "[]", '{"status":"odd"}', '{"status":"__proto__"}'])("one: %s", async (body) => {
+  it.each([
+    ...["{}", "[]", '{"status":"odd"}', '{"status":"__proto__"}', '{"status":"lost","from":1e13}'],
+    `{"status":"shared","document":"","signature":${"[".repeat(20_000)}${"]".repeat(20_000)}}`,
+  ])("one: %.60s", async (body) => {
     const { url } = await fakeService({ "/v1/tasks/t/releases/5": body });
     await expect(fetchRelease(url, "t", 5)).rejects.toMatchObject({ code: "bad-answer" });
   });

@@ -70,12 +70,28 @@ export function taskPath(task: string): string {
 
 const STATUSES: ReadonlySet<unknown> = new Set(["released", "not-enough", "lost", "shared"]);
 
+/** The last second that a date can show. */
+const LAST_SECOND = 8.64e12;
+const isDate = (time: number | undefined): boolean => time === undefined || Math.abs(time) <= LAST_SECOND;
+
+/** As JSON, unless it is nested too deeply for that. */
+function written(server: string, value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    throw notLethe(server);
+  }
+}
+
 /** Of a release only the outline is checked: this reader shows what earlier and later services publish, too. */
 function readPublished(server: string, found: unknown): PublishedWindow {
   const published = (found ?? {}) as ReleaseOrWithheld | { readonly status: "shared" };
   if (!STATUSES.has(published.status)) throw notLethe(server);
-  if (published.status !== "shared") return published;
-  const signed = parseSignedShare(JSON.stringify(published));
+  if (published.status !== "shared") {
+    if (![published.from, published.to].every(isDate)) throw notLethe(server);
+    return published;
+  }
+  const signed = parseSignedShare(written(server, published));
   const { window, from, to } = parseWindowShare(signed.document);
   return { status: "shared", window, from, to, signed };
 }

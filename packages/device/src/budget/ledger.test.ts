@@ -177,7 +177,8 @@ it.each([
   ['[0,86400,[["a",1,1,0,"0"]]]', "with a cost that is no number"],
   ['["0",86400,[]]', "with a time that is no number"],
   ["[0,1e400,[]]", "that keeps answers for ever"],
-])("a whole ledger of %s, %s, counts as spent", (text) => {
+  [`[0,86400,[${Array(4097).fill('["a",1,1,0,0]').join()}]]`, "with more answers than are kept"],
+])("a whole ledger of %.40s, %s, counts as spent", (text) => {
   const stored = encodeVersion({ generation: 0, record: new TextEncoder().encode(text) });
   const ledger = decodeLedger(stored, 10 * DAY);
   expect(ledger).toEqual({ ...EMPTY, forgotten: 10 * DAY });

@@ -86,7 +86,7 @@ export function decodeLedger(stored: Uint8Array, latest: number): Ledger {
   if (!version) return { ...EMPTY, forgotten: latest };
   try {
     const [forgotten, keeps, paid] = JSON.parse(new TextDecoder().decode(version.record)) as unknown[];
-    if (isTime(forgotten ?? 0) && isTime(keeps) && Array.isArray(paid) && paid.every(isPayment)) {
+    if (isTime(forgotten ?? 0) && isTime(keeps) && isList(paid)) {
       return { forgotten: (forgotten as number | null) ?? Number.NEGATIVE_INFINITY, keeps, paid };
     }
   } catch {
@@ -96,6 +96,10 @@ export function decodeLedger(stored: Uint8Array, latest: number): Ledger {
 }
 
 const isTime = (value: unknown): value is number => Number.isFinite(value);
+
+/** As long as `forget` leaves it: what adds up the answers takes the square of their number. */
+const isList = (paid: unknown): paid is Paid[] =>
+  Array.isArray(paid) && paid.length <= MOST_PAID && paid.every(isPayment);
 
 function isPayment(found: unknown): found is Paid {
   if (!Array.isArray(found) || found.length !== PAID_FIELDS) return false;

@@ -31,7 +31,7 @@ export function decodeVersion(bytes: Uint8Array): Version | undefined {
   const content = bytes.slice(CHECK_BYTES, HEAD_BYTES + length);
   const record = bytes.slice(HEAD_BYTES, HEAD_BYTES + length);
   // A length is exact: a program may have written one that is negative, or no number, and the right check for it.
-  if (record.length !== length || checkOf(content).some((byte, i) => byte !== bytes[i])) return undefined;
+  if (!Object.is(record.length, length) || checkOf(content).some((byte, i) => byte !== bytes[i])) return undefined;
   return { generation, record };
 }
 
