@@ -10,8 +10,10 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findOrInstallBrowsers } from "./browsers.js";
 import { installNode } from "./install-node.js";
+import { forbiddenLicenses, lockfileIn } from "./licenses.js";
 import { findOrInstallPatroni } from "./patroni.js";
 import { findOrInstallProxies, missingForDisks } from "./proxies.js";
+import { checkSignatures } from "./signatures.js";
 
 const NEWER_NODE = 24;
 const SLOWEST = 10;
@@ -31,12 +33,15 @@ const PARTS = {
     run("types of the tests", { command: "tsc" }, "-p", "tsconfig.test.json");
     run("style", { command: "biome" }, "ci", "--error-on-warnings", ".");
     run("unused files, exports and dependencies", { command: "knip" });
+    const forbidden = forbiddenLicenses(lockfileIn(root));
+    note("licences", forbidden.length > 0 ? { failed: forbidden.join("\n") } : "verified");
     for (const name of published) run(`package ${name}`, { command: "publint" }, "--strict", `packages/${name}`);
     runTests("unit and integration tests", ["pure", "embedded", "postgres"]);
     if (!parts.includes("faults"))
       notRun.push("npm run test:faults (kills, races, browsers, installed packages, statistics, times)");
   },
   faults: () => {
+    note("signatures of the installed packages", checkSignatures(root));
     const { paths, missing: missingBrowsers } = findOrInstallBrowsers();
     Object.assign(environment, paths);
     const missingPatroni = findOrInstallPatroni();
@@ -84,6 +89,17 @@ function run(what, { command, script, node = process.execPath }, ...args) {
     process.exit(status ?? 1);
   }
   ran.push(what);
+}
+
+/** What a check without a program of its own found; exits if it failed. */
+function note(what, { failed, skipped }) {
+  console.log(`\n— ${what}`);
+  if (failed !== undefined) {
+    console.error(`${failed}\n\nFailed after ${minutesSince(started)}: ${what}`);
+    process.exit(1);
+  }
+  if (skipped === undefined) ran.push(what);
+  else notRun.push(`${what} (${skipped})`);
 }
 
 /** Runs the tests of some of the projects in vitest.config.ts, and remembers how long each file took. */

@@ -2,7 +2,7 @@ import type { WindowState, WindowStatus } from "@lethe/core/message";
 import { describe, expect, it } from "vitest";
 import { fakeService } from "../test/fake-service.ts";
 import { findRelease, waitUntilFinished } from "./find.ts";
-import { fetchWindow } from "./service.ts";
+import { fetchRelease, fetchReleases, fetchWindow } from "./service.ts";
 import { newestInGrace, nextToFinish, unfinishedWindows } from "./window.ts";
 
 const NOW = 1000;
@@ -108,5 +108,26 @@ describe("finding releases", () => {
     );
     expect(found).toMatchObject({ status: "not-enough" });
     expect(seen).toEqual(["grace", "closed", undefined]);
+  });
+});
+
+describe("an answer that is no release is a bad answer", () => {
+  it.each([
+    "{}",
+    '{"releases":null}',
+    '{"releases":{}}',
+    '{"releases":[null]}',
+    '{"releases":[{"status":"toString"}]}',
+  ])("a list: %s", async (body) => {
+    const { url } = await fakeService({ "/v1/tasks/t/releases?limit=3": body });
+    await expect(fetchReleases(url, "t", { limit: 3 })).rejects.toMatchObject({ code: "bad-answer" });
+  });
+
+  it.each([
+    ...["{}", "[]", '{"status":"odd"}', '{"status":"__proto__"}', '{"status":"lost","from":1e13}'],
+    `{"status":"shared","document":"","signature":${"[".repeat(20_000)}${"]".repeat(20_000)}}`,
+  ])("one: %.60s", async (body) => {
+    const { url } = await fakeService({ "/v1/tasks/t/releases/5": body });
+    await expect(fetchRelease(url, "t", 5)).rejects.toMatchObject({ code: "bad-answer" });
   });
 });

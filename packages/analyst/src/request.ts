@@ -48,11 +48,11 @@ export async function ask(server: string, path: string, request: Request = {}): 
   const { status, type, body, retryAfter } = await exchange(server, path, request);
   if (status < 300 && type === "application/json") return { status, body };
   if (status < 400 || type !== "application/problem+json") throw notLethe(server);
-  const { code = "", detail = "" } = parse<{ code?: string; detail?: string }>(server, body);
+  const { code = "", detail } = parse<{ code?: string; detail?: unknown }>(server, body);
   if (code === "unauthorized" && request.token !== undefined) {
     throw new LetheError(code, `the service at ${server} refuses this admin token`);
   }
-  const words = printable(String(detail));
+  const words = printable(typeof detail === "string" ? detail : "");
   if (isProblemCode(code)) throw Object.assign(new LetheError(code, words), { retryAfter }) satisfies Refusal;
   throw new LetheError(codeOf(status), `the service at ${server} answers ${status}: ${words}`);
 }
@@ -162,7 +162,8 @@ function parse<T>(server: string, text: string): T {
   return parsed as T;
 }
 
-function notLethe(server: string): LetheError {
+/** What answers at an address breaks the interface of a service. */
+export function notLethe(server: string): LetheError {
   return new LetheError("bad-answer", `what answers at ${server} is not a Lethe service: check the address`);
 }
 

@@ -1,6 +1,6 @@
 import type { ReleaseOrWithheld, WindowStatus } from "@lethe/core/message";
 import { parseSignedShare, parseWindowShare, type SignedShare } from "@lethe/core/two-server";
-import { askJson, askStatus, unless } from "./request.ts";
+import { askJson, askStatus, notLethe, unless } from "./request.ts";
 
 /** What one of two servers publishes about a window instead of a release. */
 export interface ServerShare {
@@ -38,9 +38,9 @@ export async function fetchRelease(
   window: number,
   { token }: Reader = {},
 ): Promise<PublishedWindow | undefined> {
-  const asked = askJson<Published>(server, `${taskPath(task)}/releases/${window}`, { token });
+  const asked = askJson<unknown>(server, `${taskPath(task)}/releases/${window}`, { token });
   const found = await unless("window-not-open", asked);
-  return found && readPublished(found);
+  return found === undefined ? undefined : readPublished(server, found);
 }
 
 /**
@@ -53,8 +53,9 @@ export async function fetchReleases(
 ): Promise<readonly PublishedWindow[]> {
   const query = before === undefined ? `limit=${limit}` : `limit=${limit}&before=${before}`;
   const path = `${taskPath(task)}/releases?${query}`;
-  const { releases } = await askJson<{ releases: readonly Published[] }>(server, path, { token });
-  return releases.map(readPublished);
+  const { releases } = await askJson<{ readonly releases: unknown }>(server, path, { token });
+  if (!Array.isArray(releases)) throw notLethe(server);
+  return releases.map((each) => readPublished(server, each));
 }
 
 /** The HTTP status with which the server answers a request for a file, such as the SDK for pages. */
@@ -67,11 +68,30 @@ export function taskPath(task: string): string {
   return `/v1/tasks/${encodeURIComponent(task)}`;
 }
 
-type Published = ReleaseOrWithheld | { readonly status: "shared" };
+const STATUSES: ReadonlySet<unknown> = new Set(["released", "not-enough", "lost", "shared"]);
 
-function readPublished(published: Published): PublishedWindow {
-  if (published.status !== "shared") return published;
-  const signed = parseSignedShare(JSON.stringify(published));
+/** The last second that a date can show. */
+const LAST_SECOND = 8.64e12;
+const isDate = (time: number | undefined): boolean => time === undefined || Math.abs(time) <= LAST_SECOND;
+
+/** As JSON, unless it is nested too deeply for that. */
+function written(server: string, value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    throw notLethe(server);
+  }
+}
+
+/** Of a release only the outline is checked: this reader shows what earlier and later services publish, too. */
+function readPublished(server: string, found: unknown): PublishedWindow {
+  const published = (found ?? {}) as ReleaseOrWithheld | { readonly status: "shared" };
+  if (!STATUSES.has(published.status)) throw notLethe(server);
+  if (published.status !== "shared") {
+    if (![published.from, published.to].every(isDate)) throw notLethe(server);
+    return published;
+  }
+  const signed = parseSignedShare(written(server, published));
   const { window, from, to } = parseWindowShare(signed.document);
   return { status: "shared", window, from, to, signed };
 }

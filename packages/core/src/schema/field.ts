@@ -59,9 +59,9 @@ export const url: Field<string> = textThat(/^https?:\/\/[\x21-\x7e]{1,2000}$/, "
 /** A secret as a header can carry it. */
 export const token: Field<string> = textThat(/^[\x21-\x7e]{1,500}$/, "is a token");
 
-/** Any number. */
+/** Any number that JSON can write: a text such as `1e400` is read as infinite, and would be written as null. */
 export const number: Field<number> = field(
-  (path, value) => (typeof value === "number" ? value : refuse(path, "is a number", value)),
+  (path, value) => (Number.isFinite(value) ? (value as number) : refuse(path, "is a number", value)),
   { type: "number" },
 );
 

@@ -2,6 +2,7 @@ import { type Budget, budgetFor, gaussianCost, pureCost, sumOfCosts } from "@let
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type Answer, decodeLedger, EMPTY, encodeLedger, isPaid, type Ledger, pay } from "../../dist/budget/ledger.js";
+import { encodeVersion } from "../../dist/store/version.js";
 
 const DAY = 86_400;
 const answerAt = (day: number, epsilon: number, receipt = `${day}`): Answer => ({
@@ -164,4 +165,22 @@ it("a period that is too short for doubles still holds its own answer", () => {
     expect(pay(EMPTY, answerAt(20_000, 1.5), budgets)).toBeUndefined();
     expect(paidOf([answerAt(20_000, 1), answerAt(20_000, 1, "again")], budgets)).toHaveLength(1);
   }
+});
+
+it.each([
+  ["", "no JSON"],
+  ["null", "no list"],
+  ["[0]", "too short"],
+  ["[0,86400,{}]", "without a list of answers"],
+  ["[0,86400,[null]]", "with an answer that is none"],
+  ['[0,86400,[["a",1,1,0]]]', "with an answer that lacks a part of its cost"],
+  ['[0,86400,[["a",1,1,0,"0"]]]', "with a cost that is no number"],
+  ['["0",86400,[]]', "with a time that is no number"],
+  ["[0,1e400,[]]", "that keeps answers for ever"],
+  [`[0,86400,[${Array(4097).fill('["a",1,1,0,0]').join()}]]`, "with more answers than are kept"],
+])("a whole ledger of %.40s, %s, counts as spent", (text) => {
+  const stored = encodeVersion({ generation: 0, record: new TextEncoder().encode(text) });
+  const ledger = decodeLedger(stored, 10 * DAY);
+  expect(ledger).toEqual({ ...EMPTY, forgotten: 10 * DAY });
+  expect(pay(ledger, answerAt(11, 1), [{ epsilon: 5, days: 7 }])).toBeUndefined();
 });

@@ -20,6 +20,8 @@ export interface Ledger {
 export const EMPTY: Ledger = { forgotten: Number.NEGATIVE_INFINITY, keeps: 0, paid: [] };
 
 const DAY = 86_400;
+/** Of an answer that was paid for: its receipt, its end, and three parts of its cost. */
+const PAID_FIELDS = 5;
 /** More answers are not kept, so that the record stays below 300 kB. */
 const MOST_PAID = 4096;
 
@@ -82,6 +84,25 @@ export function encodeLedger({ forgotten, keeps, paid }: Ledger): Uint8Array {
 export function decodeLedger(stored: Uint8Array, latest: number): Ledger {
   const version = decodeVersion(stored);
   if (!version) return { ...EMPTY, forgotten: latest };
-  const [forgotten, keeps, paid] = JSON.parse(new TextDecoder().decode(version.record));
-  return { forgotten: forgotten ?? Number.NEGATIVE_INFINITY, keeps, paid };
+  try {
+    const [forgotten, keeps, paid] = JSON.parse(new TextDecoder().decode(version.record)) as unknown[];
+    if (isTime(forgotten ?? 0) && isTime(keeps) && isList(paid)) {
+      return { forgotten: (forgotten as number | null) ?? Number.NEGATIVE_INFINITY, keeps, paid };
+    }
+  } catch {
+    // Damaged as well, if by a program: the check shows only that it was written as a whole.
+  }
+  return { ...EMPTY, forgotten: latest };
+}
+
+const isTime = (value: unknown): value is number => Number.isFinite(value);
+
+/** As long as `forget` leaves it: what adds up the answers takes the square of their number. */
+const isList = (paid: unknown): paid is Paid[] =>
+  Array.isArray(paid) && paid.length <= MOST_PAID && paid.every(isPayment);
+
+function isPayment(found: unknown): found is Paid {
+  if (!Array.isArray(found) || found.length !== PAID_FIELDS) return false;
+  const [receipt, ...numbers] = found as unknown[];
+  return typeof receipt === "string" && numbers.every(isTime);
 }

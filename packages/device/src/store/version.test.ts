@@ -1,3 +1,4 @@
+import { xof } from "@lethe/core/device";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { decodeVersion, encodeVersion } from "./version.ts";
@@ -35,4 +36,11 @@ it("what is cut off, changed by a bit or put together of two versions is none; w
 
 it("nothing is no version", () => {
   expect(decodeVersion(new Uint8Array())).toBeUndefined();
+});
+
+it.each([-0, -1, -16, 0.5, Number.NaN, -0.5])("a record of %d bytes is none, although its check is right", (length) => {
+  const content = new Uint8Array(Float64Array.of(1, length).buffer);
+  const check = new Uint8Array(16);
+  xof("lethe version", length < 0 ? content.slice(0, Math.max(0, 16 + Math.trunc(length))) : content)(check);
+  expect(decodeVersion(Uint8Array.of(...check, ...content))).toBeUndefined();
 });

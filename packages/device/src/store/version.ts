@@ -29,8 +29,10 @@ export function decodeVersion(bytes: Uint8Array): Version | undefined {
     number,
   ];
   const content = bytes.slice(CHECK_BYTES, HEAD_BYTES + length);
-  if (checkOf(content).some((byte, i) => byte !== bytes[i])) return undefined;
-  return { generation, record: bytes.slice(HEAD_BYTES, HEAD_BYTES + length) };
+  const record = bytes.slice(HEAD_BYTES, HEAD_BYTES + length);
+  // A length is exact: a program may have written one that is negative, or no number, and the right check for it.
+  if (!Object.is(record.length, length) || checkOf(content).some((byte, i) => byte !== bytes[i])) return undefined;
+  return { generation, record };
 }
 
 function checkOf(content: Uint8Array): Uint8Array {

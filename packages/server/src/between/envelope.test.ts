@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { LetheError } from "@lethe/core/error";
 import { describe, expect, it } from "vitest";
 import {
@@ -106,6 +106,21 @@ describe("an answer", () => {
       expect(errorOf(() => openAnswer(SECRET, mac, bytes)).code).toBe("unauthorized");
     }
   });
+});
+
+it.each([
+  "",
+  "no JSON",
+  "null",
+  "[]",
+  '{"code":{},"message":"a"}',
+  '{"code":"window-closed"}',
+  '{"code":1,"message":2}',
+])("a refusal that is %s is a bad answer", (text) => {
+  const head = Uint8Array.of(1);
+  const hmac = createHmac("sha256", SECRET).update("lethe peer answer\n").update(mac).update(head).update(text);
+  const refusal = Buffer.concat([head, hmac.digest(), Buffer.from(text)]);
+  expect(errorOf(() => openAnswer(SECRET, mac, refusal)).code).toBe("bad-answer");
 });
 
 it("neither a request nor an answer shows the secret", () => {

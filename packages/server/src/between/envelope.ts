@@ -75,7 +75,10 @@ function seal(secret: string, requestMac: Uint8Array, kind: number, payload: Uin
   return Buffer.concat([head, macOf(secret, "lethe peer answer", requestMac, head, payload), payload]);
 }
 
-/** Checks the MAC of an answer, and returns its payload; if it is a refusal, throws that. */
+/**
+ * Checks the MAC of an answer, and returns its payload; if it is a refusal, throws that, or `bad-answer` if
+ * it cannot be read.
+ */
 export function openAnswer(secret: string, requestMac: Uint8Array, bytes: Uint8Array): Uint8Array {
   const head = bytes.subarray(0, 1);
   const mac = bytes.subarray(1, 1 + MAC_BYTES);
@@ -90,9 +93,19 @@ export function openAnswer(secret: string, requestMac: Uint8Array, bytes: Uint8A
     );
   }
   if (head[0] === ANSWERED) return payload;
-  const { code, message } = JSON.parse(Buffer.from(payload).toString("utf8")) as {
-    code: LetheErrorCode;
-    message: string;
-  };
-  throw new LetheError(code, message);
+  throw refusalIn(payload);
+}
+
+/** The refusal that a helper sent, or that it sent something else: the secret proves who it is, not what it runs. */
+function refusalIn(payload: Uint8Array): LetheError {
+  try {
+    const { code, message } = JSON.parse(Buffer.from(payload).toString("utf8")) as Record<string, unknown>;
+    if (typeof code === "string" && typeof message === "string") return new LetheError(code as LetheErrorCode, message);
+  } catch {
+    // Told below.
+  }
+  return new LetheError(
+    "bad-answer",
+    "the helper refuses, and its reason cannot be read: do both run the same version?",
+  );
 }
