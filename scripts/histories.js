@@ -10,6 +10,9 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const input = join(root, "packages/lab/test/histories/main.ts");
 const cache = join(root, "node_modules/.cache/lethe-histories");
 
+/** Simulated processes leave much garbage, and little of it lasts. */
+const HEAP = ["--min-semi-space-size=32", "--max-semi-space-size=32"];
+
 /** Everything else stays where it is: the real code is tested, as it was compiled. */
 const leaveOut = {
   name: "leave out",
@@ -40,7 +43,7 @@ if (!existsSync(folder)) {
     rmSync(unfinished, { recursive: true });
   }
 }
-const child = spawn(process.execPath, [join(folder, "main.js"), ...process.argv.slice(2)], { stdio: "inherit" });
+const child = spawn(process.execPath, [...HEAP, join(folder, "main.js"), ...process.argv.slice(2)], { stdio: "inherit" });
 child.on("exit", (code) => {
   process.exitCode = code ?? 1;
 });

@@ -55,9 +55,6 @@ export interface History {
 
 /** 2026-01-01T00:00:00Z: a window of every task begins there. */
 export const START: number = Date.UTC(2026, 0, 1);
-/** Devices may enrol in the window before the first. */
-export const EARLY_SECONDS = 0;
-
 /** The processes of a topology. */
 export const PROCESSES: Readonly<Record<Topology, readonly string[]>> = {
   one: ["all"],

@@ -1,6 +1,9 @@
-import type { FastifyInstance } from "fastify";
+import type { ServiceInternals } from "../../../server/dist/service.js";
 import type { Draws } from "./draws.ts";
 import type { SimulatedProcess, World } from "./world.ts";
+
+/** The HTTP server of a process. */
+type App = Parameters<NonNullable<ServiceInternals["listen"]>>[0];
 
 /** A request as it left. */
 export interface SentRequest {
@@ -34,7 +37,7 @@ export interface NetworkWatcher {
 export interface Network {
   fetchOf(process: SimulatedProcess): typeof fetch;
   /** A process that answers at a host, until it ends. */
-  listen(host: string, process: SimulatedProcess, app: FastifyInstance): void;
+  listen(host: string, process: SimulatedProcess, app: App): void;
   hangUp(process: SimulatedProcess): void;
   /** While it is true, nobody reaches this host. */
   setAway(host: string, isAway: boolean): void;
@@ -50,7 +53,7 @@ const NOTHING = new Uint8Array();
 
 /** A network in which nothing is lost, except for what the watcher's faults say. */
 export function createNetwork(world: World, watcher: NetworkWatcher): Network {
-  const listening = new Map<string, { readonly process: SimulatedProcess; readonly app: FastifyInstance }[]>();
+  const listening = new Map<string, { readonly process: SimulatedProcess; readonly app: App }[]>();
   const away = new Set<string>();
   const counts = new Map<string, number>();
 
@@ -169,7 +172,7 @@ function forged(request: SentRequest, draws: Draws): SentRequest {
   return { ...request, from: "stranger", headers: { ...request.headers, authorization }, body };
 }
 
-async function inject(app: FastifyInstance, { method, path, headers, body }: SentRequest): Promise<Answer> {
+async function inject(app: App, { method, path, headers, body }: SentRequest): Promise<Answer> {
   const answer = await app.inject({
     method: method as "GET",
     url: path,

@@ -7,7 +7,7 @@ import { type Ended, recountRelease, recountShares, type StoredReport } from "./
 import type { SimulatedProcess } from "./world.ts";
 
 /** Where a window is, for the table of faults. */
-export type Phase = "before" | "collecting" | "closed" | "counting" | "releasing" | "released" | "erased";
+type Phase = "before" | "collecting" | "closed" | "counting" | "releasing" | "released" | "erased";
 
 /** A database, and the key file that opens what is in it. */
 export interface WatchedEngine {

@@ -44,7 +44,7 @@ export async function runHistory(
   const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
   const run = createRun(history, engines, folder, options);
   try {
-    for (const [i, engine] of engines.entries()) await empty(engine, `${history.seed}-${i}`);
+    for (const [i, { engine }] of run.watched.entries()) await empty(engine, `${history.seed}-${i}`);
     await run.live();
     return run.outcome();
   } finally {
@@ -64,6 +64,7 @@ async function areErased(watched: readonly WatchedEngine[], before: number): Pro
 
 /** A history under way. */
 interface Run {
+  readonly watched: readonly WatchedEngine[];
   live(): Promise<void>;
   outcome(): Outcome;
   end(): Promise<void>;
@@ -155,6 +156,7 @@ function createRun(
   }
 
   return {
+    watched,
     live,
     outcome: () => ({
       violations: oracle.violations,
@@ -166,10 +168,9 @@ function createRun(
     }),
     end: async () => {
       faults.stop();
-      faults.end();
       for (const process of processes) world.kill(process);
       // What was begun is rolled back.
-      await world.runUntil(world.now() + 1000);
+      await world.runUntil(world.now() + 500);
       plant({});
       setRunningNetwork(undefined);
     },
@@ -302,8 +303,6 @@ interface Faults {
   noteAct(what: string): void;
   /** From now on nothing goes wrong. */
   stop(): void;
-  /** From now on nobody starts again. */
-  end(): void;
 }
 
 const QUIET_ACTS = ["open", "record"];
@@ -359,9 +358,6 @@ function createFaults({ faults }: History, note: (what: string, who: string) => 
     },
     stop: () => {
       isOver = true;
-    },
-    end: () => {
-      restarts.clear();
     },
   };
 }
