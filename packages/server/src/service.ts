@@ -82,8 +82,7 @@ type Ends = (() => Promise<void>)[];
 /** Starts a process of the service: intake, tally and release, or a part of them. */
 export async function startService(options: ServiceOptions, internals: ServiceInternals = INTERNALS): Promise<Service> {
   const settings = checked(options);
-  const { log, host, port } = options;
-  const databases = await openDatabases(options, settings.role);
+  const databases = await (internals.openDatabases?.() ?? openDatabases(options, settings.role));
   const { first: database } = databases;
   const ends: Ends = [databases.close];
   let ended: Promise<void> | undefined;
@@ -96,16 +95,23 @@ export async function startService(options: ServiceOptions, internals: ServiceIn
     const running = await startParts(settings, internals, databases, ends);
     const app = await createApp(settings, internals, running);
     ends.push(() => closeHttp(app));
-    const url = await app.listen({ host, port });
-    limitConnections(app.server, log);
+    const url = await (internals.listen ?? listening(options))(app);
     running.address.listens = url;
     const broken = database.guard?.broken ?? new Promise<never>(() => undefined);
-    void broken.then(({ code, message: reason }) => log.fatal({ code, reason }, "the service cannot go on"));
+    void broken.then(({ code, message: reason }) => options.log.fatal({ code, reason }, "the service cannot go on"));
     return { url, operatorKey: await findOperator(database), broken, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+function listening({ host, port, log }: ServiceOptions): NonNullable<ServiceInternals["listen"]> {
+  return async (app) => {
+    const url = await app.listen({ host, port });
+    limitConnections(app.server, log);
+    return url;
+  };
 }
 
 function checked(options: ServiceOptions): Settings {

@@ -67,13 +67,13 @@ export const TOLD: readonly Metric[] = [
   ...AUTOMATA,
 ];
 const TOLD_TO_TWO = TOLD.filter(({ statistic }) => entryOf(statistic).run.twoServers);
-export const GUARDED: readonly Metric[] = [
+const GUARDED: readonly Metric[] = [
   { name: "crashed", statistic: "occurrence", localEpsilon: 1 },
   { name: "saves", statistic: "histogram", edges: [0, 1, 5], localEpsilon: 1, mechanism: "kary" },
   { name: "format", statistic: "choice", options: ["pdf", "png"], keep: "last", localEpsilon: 1 },
   { name: "checkout", statistic: "funnel", steps: ["cart", "paid"], localEpsilon: 1 },
 ];
-const COUNTED: readonly Metric[] = [
+export const COUNTED: readonly Metric[] = [
   { name: "failed", statistic: "occurrence", noise: "servers", sigma: 4 },
   { name: "opened", statistic: "histogram", noise: "servers", edges: [0, 1], sigma: 4 },
 ];

@@ -33,11 +33,13 @@ export async function load(state: WriterState): Promise<void> {
 /** Passes everything to the store, as one record, which it has when this resolves. A failure is reported. */
 export function save(state: WriterState, durable = false, leaving = false): Promise<void> {
   const { known, windows, last } = state;
-  const tasks = [...new Set([known, ...windows.map((window) => window.known)])].filter((task) => task !== undefined);
+  // Each text once, the newest task's first; a task that was read twice is two objects.
+  const all = [known, ...windows.map((window) => window.known)].filter((task) => task !== undefined);
+  const tasks = [...new Map(all.map((task) => [task.signed, task])).values()];
   const record = {
     last,
     manifests: tasks.map(({ signed }) => signed),
-    windows: windows.map((window) => window.stored(tasks.indexOf(window.known))),
+    windows: windows.map((window) => window.stored(tasks.findIndex(({ signed }) => signed === window.known.signed))),
   };
   state.stored = encodeRecord(record, state.operatorKey, blockFor(tasks));
   const sealed = windows.filter(({ isSealed }) => isSealed);

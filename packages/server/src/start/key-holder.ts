@@ -76,7 +76,8 @@ export function startKeyHolder(
   const { leaseSeconds, pollMilliseconds } = pace(internals, options);
   const helper = role === "leader" ? helperOf(peer, clock.now) : undefined;
   // After everything that may throw: nobody else would end the threads.
-  const threads = startThreads(options.threads ?? Math.max(1, availableParallelism() - 1));
+  const start = internals.startThreads ?? startThreads;
+  const threads = start(options.threads ?? Math.max(1, availableParallelism() - 1));
   const patience = createPatience();
   const parts: RoundParts = {
     ...{ database, databases, tasks, keyFile, threads, log, patience, leaseSeconds, helper },

@@ -6,9 +6,12 @@
 
 import type { LetheError } from "@lethe/core/error";
 import type { ServiceRole } from "@lethe/core/message";
+import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { OtherServer } from "../between/other-server.ts";
 import type { EnrolmentRules } from "../intake/admission.ts";
+import type { Databases } from "../storage/databases.ts";
+import type { Threads } from "../tally/threads.ts";
 
 /**
  * What a process does. An `intake` takes in what devices send. A `tally` holds the keys, counts, releases, and answers
@@ -119,4 +122,10 @@ export interface ServiceInternals {
   readonly silenceMilliseconds?: number;
   /** How long the webhook's receiver may take to answer. */
   readonly webhookMilliseconds?: number;
+  /** Opens the databases, instead of those of the options. */
+  readonly openDatabases?: () => Promise<Databases>;
+  /** Starts what opens reports and makes keys, instead of threads. */
+  readonly startThreads?: (count: number) => Threads;
+  /** Makes the service reachable and returns its address, instead of listening on a socket. */
+  readonly listen?: (app: FastifyInstance) => Promise<string>;
 }

@@ -12,7 +12,8 @@ import {
   type SqlValue,
 } from "./database.ts";
 import { whySystemRefused } from "./disk-error.ts";
-import type { Answer, Question } from "./pglite-thread.ts";
+import type { Question } from "./pglite-statements.ts";
+import type { Answer } from "./pglite-thread.ts";
 import { ONE_SHARD } from "./shards.ts";
 import { type Patience, watchThread } from "./thread-watch.ts";
 

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
-import type { Call, Outcome, Work } from "./thread.ts";
+import type { Outcome } from "./thread.ts";
+import type { Call, Work } from "./work.ts";
 
 /**
  * Threads that open reports and make keys, so that neither waits for the other, nor HTTP for them. This is the server's
@@ -8,7 +9,7 @@ import type { Call, Outcome, Work } from "./thread.ts";
  */
 export interface Threads {
   /**
-   * Calls a function of `thread.ts` in the thread that has least to do. Rejects if the function throws, or if its
+   * Calls a function of `work.ts` in the thread that has least to do. Rejects if the function throws, or if its
    * thread dies.
    */
   run<Name extends keyof Work>(name: Name, ...args: Parameters<Work[Name]>): Promise<ReturnType<Work[Name]>>;
