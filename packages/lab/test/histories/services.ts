@@ -90,7 +90,7 @@ function startProcess(
   };
   const isAlone = role === "all";
   const openAll = async (): Promise<Databases> => {
-    if (!isAlone) return joinDatabases(databases.length, open);
+    if (!isAlone) return joinDatabases(databases.map((_, place) => ({ label: `${place}`, open: () => open(place) })));
     const database = await open(0);
     await endLeases(database);
     return oneDatabase(database);
