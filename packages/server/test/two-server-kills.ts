@@ -15,6 +15,7 @@ import { windowsIn } from "./key-file.ts";
 import { runningWindow } from "./recount.ts";
 import { ADMIN_TOKEN, closeByHand } from "./service.ts";
 import { type ServiceProcess, startServiceProcess, unlessGone } from "./service-process.ts";
+import { GROUPS, PLAIN, TASKS } from "./two-server-tasks.ts";
 import {
   agree,
   collect,
@@ -31,36 +32,7 @@ import {
   shareOf,
 } from "./two-servers.ts";
 
-const GROUPS = ["north", "south"] as const;
-
-/** A window of a year, so that nothing happens by the clock; answers as good as exact; every report has its place. */
-const PLAIN: Task = {
-  version: 1,
-  task: "kills",
-  tickSeconds: 2_678_400,
-  ticks: 12,
-  graceSeconds: 0,
-  mode: "two-server",
-  scheme: "elgamal",
-  minimumDevices: 1,
-  groups: GROUPS,
-  metrics: [
-    { name: "told", statistic: "occurrence", localEpsilon: 20 },
-    { name: "counted", statistic: "occurrence", noise: "servers", sigma: 0.05 },
-  ],
-};
 const WINDOW = runningWindow(PLAIN);
-
-/** The same with slots shared in the exponent; one of the categories counts. */
-const AGAINST_COLLUSION: Task = {
-  ...PLAIN,
-  collusion: "one-server",
-  metrics: [
-    { name: "told", statistic: "occurrence", localEpsilon: 20 },
-    { name: "counted", statistic: "choice", options: ["counted"], localEpsilon: 20 },
-  ],
-};
-const TASKS = { none: PLAIN, "one-server": AGAINST_COLLUSION } as const;
 
 const DEVICES_AT_ONCE = 3;
 const REPORTS_PER_LIFE = 6;
