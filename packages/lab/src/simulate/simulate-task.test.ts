@@ -42,6 +42,20 @@ const TWO: Task = parseTask(
   }),
 );
 
+const GUARDED: Task = parseTask(
+  JSON.stringify({
+    ...COMMON,
+    mode: "two-server",
+    collusion: "one-server",
+    metrics: [
+      { name: "checkout", statistic: "funnel", steps: ["cart", "paid"], localEpsilon: 20 },
+      { name: "often", statistic: "occurrence", localEpsilon: 20 },
+      { name: "times", statistic: "histogram", edges: [0, 1, 2], localEpsilon: 20 },
+      { name: "format", statistic: "choice", options: ["pdf", "png"], keep: "last", localEpsilon: 20 },
+    ],
+  }),
+);
+
 /** Sees figures that are off, and rows of categories that do not partition the devices. */
 function check({ metrics, devices }: SimulatedTask, most: number): void {
   for (const { statistic, rows, group } of metrics) {
@@ -102,6 +116,18 @@ describe("a simulated task", () => {
       expect(rows.reduce((sum, { truth }) => sum + truth, 0)).toBe(10);
       expect(rows.filter(({ truth }) => truth > 0).length).toBeGreaterThan(1);
     }
+  });
+
+  it("of two servers against collusion has the figures of every metric", async () => {
+    const found = await simulateTask({ task: GUARDED, devices: 8, rate: 0.2, seed: "guarded" });
+    expect(found.valid).toBe(8);
+    expect(found.metrics.map(({ name, rows }) => [name, rows.length])).toEqual([
+      ["checkout", 3],
+      ["often", 1],
+      ["times", 3],
+      ["format", 3],
+    ]);
+    check(found, 0.1);
   });
 
   it("of one server has the figures of every metric, in the task's order, beside the truth", async () => {
