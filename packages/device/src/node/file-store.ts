@@ -80,10 +80,8 @@ function mayBeWhole(error: unknown): boolean {
 }
 
 function unread({ record }: Files): LetheError {
-  return new LetheError(
-    "bad-store",
-    `${record} could not be read, so it is not replaced: start again when it can be read, or remove it`,
-  );
+  const advice = "start again when it can be read, or remove it";
+  return new LetheError("bad-store", `${record} could not be read, so it is not replaced: ${advice}`);
 }
 
 /** How a store in files is set up. */
@@ -105,10 +103,7 @@ function filesIn(folder: string, name?: string): Files {
     : { folder, record: path(name), lock: path(`${name}.lock`) };
 }
 
-/**
- * Files that may have been replaced although the disk does not have that for good: at the start, because the process
- * before may have been killed in between, and after a write that failed.
- */
+/** With whether the disk may lack what was written last: after a failure, and at the start, as after a kill. */
 interface UnsureFiles extends Files {
   isUnsure: boolean;
 }
