@@ -124,7 +124,14 @@ describe("an answer that is no release is a bad answer", () => {
   });
 
   it.each([
-    ...["{}", "[]", '{"status":"odd"}', '{"status":"__proto__"}', '{"status":"lost","from":1e13}'],
+    ...[
+      "{}",
+      "[]",
+      '{"status":"odd"}',
+      '{"status":"__proto__"}',
+      '{"status":"lost","from":1e13}',
+      '{"status":"lost","to":{"toString":1}}',
+    ],
     `{"status":"shared","document":"","signature":${"[".repeat(20_000)}${"]".repeat(20_000)}}`,
   ])("one: %.60s", async (body) => {
     const { url } = await fakeService({ "/v1/tasks/t/releases/5": body });

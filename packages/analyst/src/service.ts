@@ -72,7 +72,8 @@ const STATUSES: ReadonlySet<unknown> = new Set(["released", "not-enough", "lost"
 
 /** The last second that a date can show. */
 const LAST_SECOND = 8.64e12;
-const isDate = (time: number | undefined): boolean => time === undefined || Math.abs(time) <= LAST_SECOND;
+const isDate = (time: unknown): boolean =>
+  time === undefined || (typeof time === "number" && Math.abs(time) <= LAST_SECOND);
 
 /** As JSON, unless it is nested too deeply for that. */
 function written(server: string, value: unknown): string {
