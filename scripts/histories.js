@@ -43,7 +43,9 @@ if (!existsSync(folder)) {
     rmSync(unfinished, { recursive: true });
   }
 }
-const child = spawn(process.execPath, [...HEAP, join(folder, "main.js"), ...process.argv.slice(2)], { stdio: "inherit" });
+const child = spawn(process.execPath, [...HEAP, join(folder, "main.js"), ...process.argv.slice(2)], {
+  stdio: "inherit",
+});
 child.on("exit", (code) => {
   process.exitCode = code ?? 1;
 });

@@ -5,7 +5,9 @@ import { failureOf, runHistories, runPlanted } from "../../test/run-histories.ts
 
 it("a hundred histories with faults break no rule", async () => {
   const found = await runHistories("--count", "100");
-  console.log(`${found.histories} histories in ${found.seconds} s, ${(found.histories / found.seconds).toFixed(2)} per second`);
+  console.log(
+    `${found.histories} histories in ${found.seconds} s, ${(found.histories / found.seconds).toFixed(2)} per second`,
+  );
   expect(failureOf(found)).toBeUndefined();
   expect(found.histories).toBe(100);
   // Not vacuous: reports are acknowledged, and things go wrong.

@@ -61,7 +61,15 @@ export async function main(args: readonly string[]): Promise<void> {
     console.log(JSON.stringify(planted));
     process.exit(0);
   }
-  const found = await runSeeds({ first, count, bug, engines, isWhole: values.whole, isTwice: values.twice, seconds: Number(values.seconds ?? "Infinity") });
+  const found = await runSeeds({
+    first,
+    count,
+    bug,
+    engines,
+    isWhole: values.whole,
+    isTwice: values.twice,
+    seconds: Number(values.seconds ?? "Infinity"),
+  });
   for (const engine of engines) await engine.close();
   console.log(values.json ? JSON.stringify(found) : textOf(found));
   // Simulated programs leave nothing that would end by itself.
@@ -112,7 +120,10 @@ async function runSeeds({ first, count, bug, engines, isWhole, isTwice, seconds 
   const start = performance.now();
   for (let seed = first; seed < first + count; seed++) {
     if (performance.now() - start > 1000 * seconds) return summary(seed - first);
-    if (seed % PROGRESS === 0) console.error(`${seed - first} histories in ${Math.round((performance.now() - start) / 1000)} s, ${Math.round(process.cpuUsage().user / 1e6)} s of a processor`);
+    if (seed % PROGRESS === 0)
+      console.error(
+        `${seed - first} histories in ${Math.round((performance.now() - start) / 1000)} s, ${Math.round(process.cpuUsage().user / 1e6)} s of a processor`,
+      );
     const history = historyOf(seed);
     const outcome = await checkHistory(history, engines, bug);
     acknowledged += outcome.acknowledged;
