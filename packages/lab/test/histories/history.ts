@@ -29,7 +29,14 @@ export interface DevicePlan {
 
 /** Something that goes wrong at the n-th request, statement or call of a port of somebody. */
 export type Fault =
-  | { readonly what: "killed"; readonly who: string; readonly nth: number; readonly seconds: number }
+  | {
+      readonly what: "killed";
+      readonly who: string;
+      readonly nth: number;
+      readonly seconds: number;
+      /** Not at a call of a port: when the n-th statement that begins like this was executed. */
+      readonly after?: string;
+    }
   | { readonly what: "stalled"; readonly who: string; readonly nth: number; readonly seconds: number }
   | {
       readonly what: "request lost" | "answer lost" | "request twice" | "request late" | "cut off" | "stranger";
@@ -55,6 +62,21 @@ export interface History {
 
 /** 2026-01-01T00:00:00Z: a window of every task begins there. */
 export const START: number = Date.UTC(2026, 0, 1);
+/** In one of so many histories, processes are killed in the middle of what must happen once. */
+const AIMED = 3;
+
+/** How the statements begin that change what is counted, closed, published and erased. */
+const CRITICAL = [
+  "INSERT INTO windows",
+  "UPDATE tallies",
+  "INSERT INTO releases",
+  "UPDATE windows SET state",
+  "UPDATE windows SET erasing_by",
+  "UPDATE windows SET erased",
+] as const;
+/** Those besides that mark a report as counted. */
+const MARKING = { helper: "INSERT INTO shared_reports", others: "DELETE FROM uncounted\n" } as const;
+
 /** The processes of a topology. */
 export const PROCESSES: Readonly<Record<Topology, readonly string[]>> = {
   one: ["all"],
@@ -73,7 +95,10 @@ export function historyOf(seed: number): History {
   const devices = Array.from({ length: 1 + draws.below(4) }, (_, i) =>
     deviceOf(drawsOf("device", seed, i), `device ${i + 1}`, task, windows * seconds),
   );
-  const faults = faultsOf(drawsOf("faults", seed), topology, devices, windows * seconds);
+  const faults = [
+    ...faultsOf(drawsOf("faults", seed), topology, devices, windows * seconds),
+    ...(seed % AIMED === 0 ? aimedFaults(drawsOf("aimed", seed), topology) : []),
+  ];
   return { seed, topology, task, windows, devices, faults };
 }
 
@@ -155,4 +180,14 @@ function faultsOf(draws: Draws, topology: Topology, devices: readonly DevicePlan
   if (draws.chance(0.2)) faults.push({ what: "closed early", at: draws.below(seconds), times: 1 + draws.below(2) });
   if (draws.chance(0.25)) faults.push({ what: "new version", at: draws.below(seconds) });
   return faults;
+}
+
+function aimedFaults(draws: Draws, topology: Topology): Fault[] {
+  const counting = PROCESSES[topology].filter((name) => !name.startsWith("intake"));
+  return Array.from({ length: 1 + draws.below(3) }, () => {
+    const who = draws.pick(counting);
+    const marking = who === "helper" ? MARKING.helper : MARKING.others;
+    const after = draws.pick([...CRITICAL, marking]);
+    return { what: "killed" as const, who, after, nth: 1 + draws.below(3), seconds: 1 + draws.below(20) };
+  });
 }

@@ -50,6 +50,10 @@ export interface LogLine {
 export const ADMIN_TOKEN = "the-admin-of-the-simulation";
 /** Where devices reach the service. */
 export const PUBLIC_HOST = "service.test";
+/** Where the admin reaches tallies. */
+export const TALLY_HOST = "tally.test";
+/** Where the leader reaches the helper. */
+export const HELPER_HOST = "helper.test";
 
 const ERROR = 50;
 const perform = createWork(await loadRistretto());
