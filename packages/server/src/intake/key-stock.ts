@@ -6,7 +6,7 @@ import { findWindow, type WindowIdentity } from "../storage/windows.ts";
 
 /** The keys that this process has claimed for devices to come. */
 export interface KeyStock {
-  /** Keys that nobody else has; waits up to 3 s until there are some. */
+  /** Keys that nobody else has; waits up to 3 s until there are some, or 10 s for a database that does not answer. */
   readonly take: (window: WindowIdentity) => Promise<SpareDevice>;
   /** Returns keys that certainly no device has got. */
   readonly giveBack: (window: WindowIdentity, spare: SpareDevice) => void;
@@ -15,6 +15,7 @@ export interface KeyStock {
 }
 
 interface Waiting {
+  readonly deadline: number;
   readonly resolve: (spare: SpareDevice) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -30,6 +31,7 @@ interface WindowStock {
 }
 
 const PATIENCE_MS = 3000;
+const LONGEST_MS = 10_000;
 const POLL_MS = 20;
 const MOST_BUNDLES = 16;
 
@@ -71,6 +73,8 @@ export function createKeyStock(
       rejectAll(stock, new LetheError("window-closed", "this window is closed"));
     }
     await sleep(POLL_MS);
+    const now = performance.now();
+    for (const { deadline, reject } of stock.waiting) if (deadline < now) reject(noKeysLeft());
   }
 
   async function claimWhileWanted(stock: WindowStock): Promise<void> {
@@ -104,22 +108,26 @@ export function createKeyStock(
   };
 }
 
-/** Not for long, also if the database does not answer. */
+const noKeysLeft = (): LetheError => new LetheError("no-keys-left", "no device keys are ready: try again in a moment");
+
+/** Until there are keys, or the database has found none for too long, or has not answered. */
 function wait({ waiting }: WindowStock, resolve: Waiting["resolve"], reject: Waiting["reject"]): void {
-  const timer = setTimeout(() => {
+  const end = (): void => {
+    clearTimeout(timer);
     waiting.delete(own);
-    reject(new LetheError("no-keys-left", "no device keys are ready: try again in a moment"));
-  }, PATIENCE_MS);
+  };
   const own: Waiting = {
+    deadline: performance.now() + PATIENCE_MS,
     resolve: (spare) => {
-      clearTimeout(timer);
+      end();
       resolve(spare);
     },
     reject: (error) => {
-      clearTimeout(timer);
+      end();
       reject(error);
     },
   };
+  const timer = setTimeout(() => own.reject(noKeysLeft()), LONGEST_MS);
   waiting.add(own);
 }
 
@@ -128,15 +136,11 @@ function serve(stock: WindowStock): void {
   for (const next of waiting) {
     const spare = spares.pop();
     if (!spare) return;
-    waiting.delete(next);
     next.resolve(spare);
     stock.taken++;
   }
 }
 
 function rejectAll({ waiting }: WindowStock, error: unknown): void {
-  for (const next of waiting) {
-    waiting.delete(next);
-    next.reject(error);
-  }
+  for (const { reject } of waiting) reject(error);
 }
