@@ -18,8 +18,8 @@ const INPUTS = 10_000;
 
 /** Exported functions with such names that read nothing from outside, or that another target runs. */
 const NOT_FROM_OUTSIDE: Readonly<Record<string, string>> = {
-  readSdk: "a file of our own package",
-  readConsole: "files of our own package",
+  readSdk: "a file in our package",
+  readConsole: "files in our package",
   readLedgerValue: "a number that was decrypted: `opened report` runs it",
   readOrDraw: "what was decrypted: `opened report` runs it",
   readMetric: "a figure of a service that the benchmark started",

@@ -8,7 +8,7 @@ import { afterAll, expect, it } from "vitest";
 import { PACKAGES } from "../test/packed.ts";
 
 /*
- * Whoever has the sources can check that we publish what they say: two clean copies, in folders whose names and depths differ, give
+ * Anyone who has the sources can check that we publish what they say: two clean copies, in folders whose names and depths differ, give
  * the same bytes. So nothing of a build depends on its folder, on the time or on what was built before.
  */
 

@@ -20,7 +20,7 @@ const CROPS = [0.5, 0.75, 0.9, 0.95, 0.99, 1];
  */
 export const LEAK_T = 5.5;
 
-/** The medians of so many blocks of pairs are what a bound on the difference is checked with. */
+/** The medians of this many blocks of pairs are what a bound on the difference is checked with. */
 const BLOCKS = 144;
 
 /** What the times of two classes show. */
@@ -31,7 +31,7 @@ export interface Comparison {
   /** Of the medians, in nanoseconds: of the first class, and how much more the second takes. */
   readonly median: number;
   readonly difference: number;
-  /** The share of the blocks in which the second class takes longer by more than so many nanoseconds, by the median. */
+  /** The share of the blocks in which the second class takes longer by more than this many nanoseconds, by the median. */
   shareAbove(nanoseconds: number): number;
 }
 
@@ -112,7 +112,7 @@ function medianOf(values: Float64Array): number {
   return values.slice().sort()[values.length >> 1] as number;
 }
 
-/** Keeps the processor busy for so many nanoseconds: a planted leak. */
+/** Keeps the processor busy for this many nanoseconds: a planted leak. */
 export function spin(nanoseconds: number): void {
   const end = performance.now() + nanoseconds / 1e6;
   while (performance.now() < end);

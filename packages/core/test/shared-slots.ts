@@ -28,7 +28,7 @@ export function openedBy(
   return openSlots(role, MASTERS[role], at, device, splitSharedSlots(slots)[role]);
 }
 
-/** A state that a recorder has written begins with ten bytes of its own; with periods come four more. */
+/** A state that a recorder has written begins with a header of ten bytes; with periods come four more. */
 const HEADER_BYTES = 10;
 
 /** The slots of a state that was written. */

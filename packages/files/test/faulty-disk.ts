@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A disk of its own: ext4 in a file, which the kernel mounts. */
+/** A separate disk: ext4 in a file, which the kernel mounts. */
 export interface FaultyDisk {
   readonly folder: string;
   /** To the last byte, for everybody. */
@@ -13,7 +13,7 @@ export interface FaultyDisk {
   /** From now on nothing can be written. Fails while a file is open for writing, as on any file system. */
   makeReadOnly(): void;
   makeWritable(): void;
-  /** From now on nothing can be written, whoever has files open: as ext4 does by itself after an error of the disk. */
+  /** From now on nothing can be written, even to files that are open: as ext4 does by itself after an error of the disk. */
   abort(): void;
   /** From now on reads and writes fail with EIO. What was not synced by now is lost. */
   cut(): void;
@@ -30,7 +30,7 @@ export const canMakeDisks: boolean =
 /** A file system that nobody reads the journal of, and that writes nothing by itself while a test runs. */
 const OPTIONS = "loop,commit=600,errors=remount-ro";
 
-/** A new disk of so many megabytes, which is removed when the test ends. */
+/** A new disk of this many megabytes, which is removed when the test ends. */
 export function makeFaultyDisk(megabytes: number): FaultyDisk {
   const parent = mkdtempSync(join(tmpdir(), "lethe-faulty-"));
   const [image, folder] = [join(parent, "image"), join(parent, "disk")];

@@ -18,7 +18,7 @@ export interface RecordedDisk {
   readonly operations: readonly Operation[];
   /** Notes that the program has come this far. */
   mark(what: string): void;
-  /** The next but so many operation fails with this code, and is not done. */
+  /** The operation after this many others fails with this code, and is not done. */
   failAt(skipped: number, code: string): void;
   /** The next file that is read as a whole fails with this code. */
   failRead(code: string): void;

@@ -5,7 +5,7 @@ import type { Found, FoundBug } from "./histories/command.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../../scripts/histories.js", import.meta.url));
 
-/** Runs histories in a process of their own, whose platform the simulator takes over. */
+/** Runs histories in a separate process, whose platform the simulator takes over. */
 export function runHistories(...options: readonly string[]): Promise<Found> {
   return runSimulator<Found>(["--json", ...options]);
 }

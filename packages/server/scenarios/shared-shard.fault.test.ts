@@ -12,7 +12,7 @@ const newProcesses = processesOnPostgres();
 const [SHARD, CONNECTIONS, AT_ONCE] = [5, 6, 5];
 const EVERYTHING = 1_000_000;
 
-it("processes that draw the same shard count together what each of them was told, until the window closes", async () => {
+it("processes that draw the same shard count together what each of them was sent, until the window closes", async () => {
   const { openDatabase } = await newProcesses();
   const databases = await Promise.all(Array.from({ length: CONNECTIONS }, openDatabase));
   const [database] = databases as [(typeof databases)[0]];

@@ -1,4 +1,4 @@
-/** A message that two parsers may end at different places, and what would then follow it as a request of its own. */
+/** A message that two parsers may end at different places, and what would then follow it as a separate request. */
 export interface Ambiguous {
   readonly what: string;
   /** Bytes, as latin1. */
@@ -11,7 +11,7 @@ export interface Ambiguous {
 }
 
 /**
- * The messages that smuggle requests past one of two servers in a row, with `inner` inside, a request of its own. The
+ * The messages that smuggle requests past one of two servers in a row, with `inner` inside, a separate request. The
  * message asks `outer`, a path that takes a JSON body of any length.
  */
 export function ambiguousMessages(outer: string, inner: string): readonly Ambiguous[] {
@@ -36,8 +36,8 @@ export function ambiguousMessages(outer: string, inner: string): readonly Ambigu
       ["a control character before the value", "Transfer-Encoding:\x0bchunked"],
       ["a zero byte in the value", "Transfer-Encoding: chun\0ked"],
       ["a folded line", "Transfer-Encoding:\r\n chunked"],
-      ["a line of its own after a bare LF", "X-Nothing: x\nTransfer-Encoding: chunked"],
-      ["a line of its own after a bare CR", "X-Nothing: x\rTransfer-Encoding: chunked"],
+      ["a separate line after a bare LF", "X-Nothing: x\nTransfer-Encoding: chunked"],
+      ["a separate line after a bare CR", "X-Nothing: x\rTransfer-Encoding: chunked"],
       ["twice", "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity"],
     ].map(([how = "", line = ""]) => refused(`TE.TE: ${how}`, head(`Content-Length: ${empty.length}`, line) + empty)),
     refused("two lengths", head(...lengths("0", String(inner.length))) + inner),

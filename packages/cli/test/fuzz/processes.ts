@@ -14,7 +14,7 @@ const SILENCE_MS = 600_000;
 const folder = fileURLToPath(new URL(".", import.meta.url));
 
 /**
- * Compiles a program of this folder, because Node 20 runs no TypeScript. What was built before, in `dist` and in
+ * Compiles a program of this folder, because Node 20 runs no TypeScript. Output of earlier builds, in `dist` and in
  * node_modules, is imported from where it is: so there is one of each class.
  */
 export async function compile(program: string, into: string): Promise<string> {
@@ -73,7 +73,7 @@ interface Waiting {
 
 const groupAt = (target: string): number => REGISTRY.findIndex(({ names }) => names.includes(target));
 
-/** Starts so many processes. Setting up a group takes seconds, so a process prefers the groups that it has. */
+/** Starts `count` processes. Setting up a group takes seconds, so a process prefers the groups that it has. */
 export async function startWorkers(count: number): Promise<Workers> {
   const into = mkdtempSync(join(tmpdir(), "lethe-fuzz-"));
   const program = await compile("worker.ts", into);

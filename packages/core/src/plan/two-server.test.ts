@@ -158,7 +158,7 @@ describe("planTwoServerMetric, noise at the servers", () => {
     }
   });
 
-  it("is told to the servers as they want it", () => {
+  it("is described to the servers as they want it", () => {
     const goal = { sigma: 3, delta: 1e-6 };
     const specs = STATISTICS.map((statistic) => planTwoServerMetric(ask({ statistic, noise: "servers", goal })).spec);
     const common = { noise: "servers", ticks: 288 };

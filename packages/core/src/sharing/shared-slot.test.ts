@@ -34,7 +34,7 @@ describe("a slot shared in the exponent", () => {
     expect(valuesIn(zero, one, sum, sharedSlots.rerandomize(keys, sum, random))).toEqual([0n, 1n, 2n, 2n].map(value));
   });
 
-  it("is shared anew whenever it is rerandomized: each server opens another element every time", () => {
+  it("gets new shares whenever it is rerandomized: each server opens another element every time", () => {
     let slot = encrypt(1);
     const versions = Array.from({ length: 10 }, () => {
       slot = sharedSlots.rerandomize(keys, slot, random);

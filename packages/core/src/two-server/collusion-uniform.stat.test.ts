@@ -6,7 +6,7 @@ import type { ServerRole } from "../sharing/shared-bit.ts";
 import { createTwoServerStatistic } from "../statistic/create-two-server.ts";
 
 /**
- * What an intruder with one server's keys opens of a device's stored states: elements that are uniform, whatever
+ * The elements that an intruder with one server's keys opens of a device's stored states are uniform, whatever
  * happened. An encoding is a number below 2²⁵⁵ whose lowest bit is 0; its other bits are fair but for about 2⁻¹²⁷, as
  * half of all such numbers encode an element. Every figure alarms falsely once in 10⁸, all together once in 10⁶ runs.
  */

@@ -27,7 +27,7 @@ export interface Bug {
   readonly writesOnEvents?: boolean;
 }
 
-/** The text of a function of the service, which tells what a transaction is for. */
+/** The text of a function of the service, which shows what a transaction is for. */
 const does = (use: unknown, what: string): boolean => String(use).includes(what);
 
 /** The ten bugs of the list in docs/histories.md. */

@@ -4,7 +4,7 @@ import type { History } from "./history.ts";
 import type { Violation } from "./oracle.ts";
 import { type Outcome, runHistory } from "./run.ts";
 
-/** In one of so many histories the events are left out in a second run, whose traces must be the same. */
+/** In one of this many histories the events are left out in a second run, whose traces must be the same. */
 const COMPARED = 4;
 
 /** Runs a history, and compares it with itself where its seed says so. */

@@ -21,7 +21,7 @@ const OPTIONS = {
   "every-bug": { type: "boolean", default: false },
 } as const;
 
-/** After so many histories a line says how far it is. */
+/** After this many histories a line says how far it is. */
 const PROGRESS = 25;
 
 /** What a run of histories found, as `--json` prints it. */

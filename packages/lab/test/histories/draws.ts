@@ -1,5 +1,5 @@
 /**
- * Numbers and bytes that derive from a seed, fast, for tests: sfc32 over a hash of the words (cyrb128). Whoever knows
+ * Numbers and bytes that derive from a seed, fast, for tests: sfc32 over a hash of the words (cyrb128). Anyone who knows
  * the seed knows every secret that is drawn from it.
  */
 export interface Draws {

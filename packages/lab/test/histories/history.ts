@@ -22,7 +22,7 @@ export interface DevicePlan {
   readonly group?: string;
   /** By how many seconds its clock is wrong. */
   readonly skew: number;
-  /** The application's budget: so many reports per day. */
+  /** The application's budget: this many reports per day. */
   readonly reports?: number;
   readonly acts: readonly Act[];
 }
@@ -62,7 +62,7 @@ export interface History {
 
 /** 2026-01-01T00:00:00Z: a window of every task begins there. */
 export const START: number = Date.UTC(2026, 0, 1);
-/** In one of so many histories, processes are killed in the middle of what must happen once. */
+/** In one of this many histories, processes are killed in the middle of what must happen once. */
 const AIMED = 3;
 
 /** How the statements begin that change what is counted, closed, published and erased. */

@@ -7,7 +7,7 @@ import { running, type SimulatedProcess, type World, waitedFor } from "./world.t
 /**
  * Gives simulated processes their own platform: time, timers, randomness, files and `fetch` are the world's for code
  * that a simulated process runs, and Node's for everybody else. The code under test is not changed and does not know.
- * Node updates named imports of its own modules when `syncBuiltinESMExports` is called, so that
+ * Node updates named imports of its modules when `syncBuiltinESMExports` is called, so that
  * `import { randomBytes } from "node:crypto"` gets these too.
  */
 export function installPlatform(fetchIn: (world: World, process: SimulatedProcess) => typeof fetch): void {
@@ -173,7 +173,7 @@ function installFiles(): void {
   for (const name of names) {
     const real = nodeFs[name] as (...args: unknown[]) => unknown;
     replace(nodeFs, name, ({ world, process }, ...args) => {
-      // Node and packages read files of their own, whenever they are used for the first time.
+      // Node and packages read their own files, whenever they are used for the first time.
       if (typeof args[0] === "string" && !args[0].includes(FOLDER_PREFIX)) return real(...args);
       world.portSync(process);
       if (name === "renameSync") planted.beforeReplacing?.(String(args[0]), String(args[1]));

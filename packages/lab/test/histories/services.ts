@@ -72,7 +72,7 @@ export function keepRunning(spec: ServiceSpec, surroundings: ServiceSurroundings
     world.later(0, process, () =>
       startProcess(spec, surroundings, process).catch((error: unknown) => {
         if (error instanceof Killed) return;
-        // As whoever watches the process does: it ends, and starts again.
+        // As a process supervisor does: it ends, and starts again.
         if (!(error instanceof Unavailable)) {
           onError(process, { level: ERROR, msg: "the service did not start", reason: String(error) });
         }

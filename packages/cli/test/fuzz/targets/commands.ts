@@ -32,7 +32,7 @@ import { bytesOf, jsonBytes, ONE_SERVER, OPERATOR, textOf } from "./fixtures.ts"
 const folder = mkdtempSync(join(tmpdir(), "lethe-fuzz-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-/** Failures of a command are errors of its own: one line, and exit code 2. */
+/** Failures of a command are its own errors: one line, and exit code 2. */
 function orFailure(act: () => unknown): undefined {
   try {
     act();
@@ -120,7 +120,7 @@ function fileTargets(): Target[] {
         utimesSync(captured, 1, (input[0] ?? 0) * 1e6);
         const { versions } = readCapture(captured);
         const numbers = Object.values(VERSION_DISTINGUISHERS).map((of) => of(versions));
-        if (!numbers.every(Number.isFinite)) throw new Violation("a figure of a capture is no number");
+        if (!numbers.every(Number.isFinite)) throw new Violation("a figure of a capture is not finite");
         stripsOf(versions);
         return undefined;
       },

@@ -106,7 +106,7 @@ async function oneServerTargets(): Promise<Target[]> {
             group,
           );
           if (received[0] !== 1 || invalid > 1) throw new Violation("a report was not counted once");
-          if (!sums.flat().every(Number.isFinite)) throw new Violation("an answer is no number");
+          if (!sums.flat().every(Number.isFinite)) throw new Violation("an answer is not finite");
           return undefined;
         },
       },
@@ -244,7 +244,7 @@ function aggregateTargets(): Target[] {
       errors: ["bad-encoding"],
       run: (input) => {
         const sums = addAggregateShares(input, new Uint8Array(input.length));
-        if (!sums.every(Number.isFinite)) throw new Violation("a sum is no number");
+        if (!sums.every(Number.isFinite)) throw new Violation("a sum is not finite");
         return mergeAggregateShares(input, new Uint8Array(input.length));
       },
     },

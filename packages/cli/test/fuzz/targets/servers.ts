@@ -193,7 +193,7 @@ function fileTargets(): Target[] {
       kind: "bytes",
       examples: tallies.map((tally) => new Uint8Array(sealTally(MASTER, tally))),
       errors: [],
-      // What a window counted is in the operator's own database. Whoever changes it makes the window fail, with any error.
+      // What a window counted is in the operator's own database. An operator who changes it makes the window fail, with any error.
       otherErrors: ["Error", "TypeError", "RangeError"],
       inCi: 5000,
       run: (input) => {
