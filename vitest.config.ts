@@ -43,7 +43,7 @@ export default defineConfig({
   test: {
     exclude: ["**/node_modules/**", "**/dist/**"],
     // What `tsc -b` has built loads as it is, which saves a seventh of the time. Not `files`: tests replace its `node:fs`.
-    server: { deps: { external: [/\/packages\/(?!files\/)[^/]+\/dist\//] } },
+    server: { deps: { external: [/\/packages\/(?!files\/)[^/]+\/dist\/.*\.js$/] } },
     // Only a test that hangs reaches these limits, also on a machine with a load of six per processor.
     testTimeout: 900_000,
     hookTimeout: 300_000,
