@@ -17,7 +17,12 @@ import { checkSignatures } from "./signatures.js";
 
 const NEWER_NODE = 24;
 /** Where versions of Node differ: files, locks, threads, WebCrypto, networks. */
-const NEWER_NODE_PATHS = ["packages/device", "packages/files", "packages/server/src/storage", "packages/server/src/tally"];
+const NEWER_NODE_PATHS = [
+  "packages/device",
+  "packages/files",
+  "packages/server/src/storage",
+  "packages/server/src/tally",
+];
 const SLOWEST = 10;
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
