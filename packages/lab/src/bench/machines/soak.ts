@@ -53,9 +53,15 @@ export function soak({ minutes, machines, databases, devices, quotas, note }: So
     const manifest = await fetchManifest(first.url, SOAK_TASK.task);
     await first.close();
     const groups = Array.from({ length: machines }, () => quotas.create());
-    const intakes = await startIn(groups, () => site.start("intake"));
-    const tallies = await startIn(groups, () => site.start("tally"));
+    const started: ServiceProcess[] = [];
+    const startAll = async (role: "intake" | "tally"): Promise<ServiceProcess[]> => {
+      const services = await startIn(groups, () => site.start(role));
+      started.push(...services);
+      return services;
+    };
     try {
+      const intakes = await startAll("intake");
+      const tallies = await startAll("tally");
       const fleet = fleetOf(manifest, intakes);
       const capacity = await capacityOf(fleet, tallies, devices * machines);
       const perSecond = LOAD * capacity;
@@ -73,7 +79,7 @@ export function soak({ minutes, machines, databases, devices, quotas, note }: So
         worstP99: Math.max(...latencies.filter(({ length }) => length > 0).map((each) => quantile(each, 0.99))),
       };
     } finally {
-      await Promise.all([...intakes, ...tallies].map((service) => service.close()));
+      await Promise.all(started.map((service) => service.close()));
       for (const group of groups) group.remove();
     }
   });
