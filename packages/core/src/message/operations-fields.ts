@@ -5,10 +5,10 @@ import {
   type Field,
   type Fields,
   field,
+  finite,
   list,
   name,
   nullable,
-  number,
   object,
   oneOf,
   optional,
@@ -20,7 +20,7 @@ import type { Operations, OperationsBacklog, ServiceInfo, ServiceRole, TaskOpera
 import { WINDOW_STATUS_FIELDS } from "./window-status-fields.ts";
 
 const role: Field<ServiceRole> = oneOf("all", "intake", "tally", "leader", "helper");
-const now = described(number, "Unix seconds, by the service's clock");
+const now = described(finite, "Unix seconds, by the service's clock");
 
 /** The fields of what a page asks a service first. */
 export const SERVICE_INFO_FIELDS: Fields<ServiceInfo> = {
@@ -50,7 +50,7 @@ const TASK: Fields<TaskOperations> = {
   task: name,
   version: described(count, "in force in the running window"),
   windowSeconds: count,
-  nextRelease: nullable(object("a release to come", { window: count, at: number })),
+  nextRelease: nullable(object("a release to come", { window: count, at: finite })),
   windows: described(
     list("windows", object("a window", WINDOW_STATUS_FIELDS), 0, Number.POSITIVE_INFINITY),
     "the next, all that are not finished, and the last finished; newest first",

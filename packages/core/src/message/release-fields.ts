@@ -3,10 +3,10 @@ import {
   described,
   type Field,
   type Fields,
+  finite,
   list,
   name,
   nullable,
-  number,
   object,
   oneOf,
   optional,
@@ -40,16 +40,16 @@ import type {
 import { ofGroups, refused } from "./window-status-fields.ts";
 
 const interval = described(
-  stricter(list("numbers", number, 2, 2), { prefixItems: [number.schema, number.schema] }),
+  stricter(list("numbers", finite, 2, 2), { prefixItems: [finite.schema, finite.schema] }),
   "95%",
 ) as unknown as Field<Figure["interval"]>;
 
-const FIGURE: Fields<Figure> = { estimate: number, standardError: number, interval, consistent: number };
+const FIGURE: Fields<Figure> = { estimate: finite, standardError: finite, interval, consistent: finite };
 
 const BUCKET: Fields<BucketFigure> = { bucket: text, ...FIGURE };
 
 const QUANTILE: Fields<ReleasedQuantile> = {
-  q: number,
+  q: finite,
   bucket: text,
   low: text,
   high: text,
@@ -58,9 +58,9 @@ const QUANTILE: Fields<ReleasedQuantile> = {
 const GUARANTEE: Omit<Fields<ReleasedMetric>, "statistic"> = {
   name,
   mechanism: text,
-  localEpsilon: number,
-  epsilon: number,
-  delta: number,
+  localEpsilon: finite,
+  epsilon: finite,
+  delta: finite,
   bound: oneOf("exact", "upper"),
 };
 
@@ -121,10 +121,10 @@ const byOutput =
 const releasedMetric = union([WITH_FIGURE, WITH_BUCKETS], byOutput(WITH_FIGURE, WITH_BUCKETS));
 
 const DIFFERENCE: Fields<FigureDifference> = {
-  estimate: number,
-  standardError: number,
+  estimate: finite,
+  standardError: finite,
   interval,
-  pValue: described(number, "two-sided"),
+  pValue: described(finite, "two-sided"),
 };
 
 const DIFFERENCE_OF_BUCKETS = object("a difference", {
@@ -184,22 +184,22 @@ const OUTCOME: Omit<Fields<Lost>, "status"> = {
 };
 
 const LOCAL: Fields<Release["privacy"]["local"]> = {
-  sum: optional(number) as Field<number>,
-  epsilon: number,
-  delta: number,
+  sum: optional(finite) as Field<number>,
+  epsilon: finite,
+  delta: finite,
 };
 
 const PRIVACY: Fields<Release["privacy"]> = {
   local: object("a guarantee", LOCAL),
-  aggregate: object("a guarantee", { epsilon: number, delta: number, bound: oneOf("upper") }),
-  hijackedEpsilon: nullable(number),
+  aggregate: object("a guarantee", { epsilon: finite, delta: finite, bound: oneOf("upper") }),
+  hijackedEpsilon: nullable(finite),
   honest: count,
 };
 
 const RELEASED: Fields<Release> = {
   status: oneOf("released"),
   ...OUTCOME,
-  invalid: object("a count of invalid reports", { estimate: number, standardError: number, epsilon: number }),
+  invalid: object("a count of invalid reports", { estimate: finite, standardError: finite, epsilon: finite }),
   metrics: list("metrics", releasedMetric, 0, Number.POSITIVE_INFINITY),
   devices: described(
     optional(count),

@@ -2,9 +2,9 @@ import {
   count,
   described,
   type Fields,
+  finite,
   list,
   name,
-  number,
   object,
   oneOf,
   optional,
@@ -109,7 +109,7 @@ export const WINDOW_SHARE_FIELDS: Fields<WindowShare> = {
     list("groups", object("a group", SHARED_GROUP), 0, Number.POSITIVE_INFINITY),
   ) as Fields<WindowShare>["groups"],
   share: base64url(),
-  invalid: optional(number) as Fields<WindowShare>["invalid"],
+  invalid: optional(finite) as Fields<WindowShare>["invalid"],
 };
 
 /** Reads a share whose signature was checked. */

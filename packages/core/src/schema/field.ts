@@ -59,13 +59,15 @@ export const url: Field<string> = textThat(/^https?:\/\/[\x21-\x7e]{1,2000}$/, "
 /** A secret as a header can carry it. */
 export const token: Field<string> = textThat(/^[\x21-\x7e]{1,500}$/, "is a token");
 
-/** Also an infinite one, which those that state a range refuse with it. */
-const anyNumber: Read<number> = (path, value) =>
-  typeof value === "number" ? value : refuse(path, "is a number", value);
-
-/** Any number that JSON can write: a text such as `1e400` is read as infinite, and would be written as null. */
+/** Any number, also an infinite one, as `1e400` is read: what states a range refuses it with the range. */
 export const number: Field<number> = field(
-  (path, value) => (Number.isFinite(value) ? (value as number) : refuse(path, "is a number", value)),
+  (path, value) => (typeof value === "number" ? value : refuse(path, "is a number", value)),
+  { type: "number" },
+);
+
+/** A number without a range. It is finite: JSON would write an infinite one as null. */
+export const finite: Field<number> = field(
+  (path, value) => (Number.isFinite(value) ? number(path, value) : refuse(path, "is a number", value)),
   { type: "number" },
 );
 
@@ -85,7 +87,7 @@ export const boolean: Field<boolean> = field(
 export function whole(least: number, most: number): Field<number> {
   const isLimit = (limit: number): boolean => Math.abs(limit) < Number.MAX_SAFE_INTEGER;
   const read: Read<number> = (path, value) => {
-    const found = anyNumber(path, value);
+    const found = number(path, value);
     requireWhole(path, found, least, most);
     return found;
   };
@@ -102,7 +104,7 @@ export const count: Field<number> = whole(0, Number.MAX_SAFE_INTEGER);
 /** A number from 0 to below 1. */
 export const share: Field<number> = field(
   (path, value) => {
-    const found = anyNumber(path, value);
+    const found = number(path, value);
     return found >= 0 && found < 1 ? found : refuse(path, "is a share from 0 to below 1", value);
   },
   { type: "number", minimum: 0, exclusiveMaximum: 1 },
@@ -112,7 +114,7 @@ export const share: Field<number> = field(
 export function upTo(most: number): Field<number> {
   return field(
     (path, value) => {
-      const found = anyNumber(path, value);
+      const found = number(path, value);
       return found > 0 && found <= most ? found : refuse(path, `is a number above 0 and at most ${most}`, value);
     },
     { type: "number", exclusiveMinimum: 0, maximum: most },

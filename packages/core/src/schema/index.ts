@@ -11,6 +11,7 @@ export {
   type Field,
   type Fields,
   field,
+  finite,
   type JsonObject,
   type JsonSchema,
   label,
