@@ -5,7 +5,10 @@ import { save } from "../../dist/writer/record-keeping.js";
 const OPERATOR_KEY = `ed25519:${"A".repeat(43)}`;
 
 /** A manifest as it is after it was read; reading it again gives another object. */
-const read = (signed: string): { readonly signed: string; readonly layout: readonly never[] } => ({ signed, layout: [] });
+const read = (signed: string): { readonly signed: string; readonly layout: readonly never[] } => ({
+  signed,
+  layout: [],
+});
 
 /** What is stored if these manifests are in use, the newest first and one for each window. */
 async function stored(known: object, ofWindows: readonly object[]): Promise<Uint8Array> {
