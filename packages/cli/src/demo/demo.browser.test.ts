@@ -86,15 +86,15 @@ describe.runIf(chromiumPath).each(MODES)("the console of lethe demo --mode %s", 
         ]),
       );
 
-  /** The rows of the first table once each has its truth, which the page fetches apart from the releases. */
-  async function completeRows(page: Page, metric: string): Promise<[string, number[]][]> {
+  /** The rows of the first table once there are truths, which the page fetches apart from the releases. */
+  async function rowsWithTruth(page: Page, metric: string): Promise<[string, number[]][]> {
     const WITH_TRUTH = 5;
     let rows: [string, number[]][] = [];
     await expect
       .poll(
         async () => {
           rows = await rowsIn(page, metric, 0);
-          return rows.length > 0 && rows.every(([, values]) => values.length === WITH_TRUTH);
+          return rows.some(([, values]) => values.length === WITH_TRUTH);
         },
         { timeout: WINDOWS_TIMEOUT },
       )
@@ -137,7 +137,7 @@ describe.runIf(chromiumPath).each(MODES)("the console of lethe demo --mode %s", 
     await expect.poll(() => results.length, { timeout: WINDOWS_TIMEOUT }).toBeGreaterThan(0);
     const { window, metrics: printed } = results[0] as DemoResult;
     const page = await open(`#/results/editor-health?window=${window}`);
-    await completeRows(page, "export.failed");
+    await rowsWithTruth(page, "export.failed");
     const truths = (await demonstration()).windows.find((each) => each.window === window)?.truth ?? [];
     expect(truths.map(({ truth }) => truth)).toEqual(printed.map(({ truth }) => truth));
     const release = await published(window);
@@ -167,7 +167,8 @@ describe.runIf(chromiumPath).each(MODES)("the console of lethe demo --mode %s", 
 
   it.each([1200, 360])("the next window appears by itself, and nothing moves, at %i pixels", async (width) => {
     const page = await open("", { viewport: { width, height: 900 } });
-    await page.locator("section.metric").first().waitFor();
+    // What loads first may move what is there.
+    await rowsWithTruth(page, "export.failed");
     expect(await page.evaluate(() => PerformanceObserver.supportedEntryTypes)).toContain("layout-shift");
     await page.evaluate(() => {
       const measured = window as unknown as { shift: number };
@@ -210,11 +211,15 @@ describe.runIf(chromiumPath).each(MODES)("the console of lethe demo --mode %s", 
 
   it("says that the demonstration has ended, and keeps what it showed; no browser was opened", async () => {
     const page = await open();
-    const before = await completeRows(page, "export.failed");
+    const before = await rowsWithTruth(page, "export.failed");
     command.kill("SIGINT");
     await once(command, "exit");
     await page.getByText("The demonstration has ended.").waitFor({ timeout: PATIENCE_MS });
-    expect((await rowsIn(page, "export.failed", 0)).slice(0, before.length)).toEqual(before);
+    const after = await rowsIn(page, "export.failed", 0);
+    // The truth of the newest window may have come meanwhile, behind the figures of the release.
+    const kept = before.map(([name, values], i) => [name, after[i]?.[1].slice(0, values.length)]);
+    expect(kept).toEqual(before);
+    expect(after.slice(0, before.length).map(([name]) => name)).toEqual(before.map(([name]) => name));
     expect(existsSync(opened)).toBe(false);
   });
 });
