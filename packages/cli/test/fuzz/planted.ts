@@ -23,6 +23,9 @@ export const BUGS = [
 /** One of them. */
 export type Bug = (typeof BUGS)[number];
 
+/** Those that about one input in 100,000 reaches. */
+export const RARE_BUGS: readonly Bug[] = ["one byte value", "quadratic loop"];
+
 const HEADER_BYTES = 6;
 const ID_BYTES = 16;
 
