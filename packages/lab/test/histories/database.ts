@@ -71,6 +71,8 @@ export function createDatabase(
    */
   function take(process: SimulatedProcess, end: () => Promise<unknown> = async () => undefined): Promise<() => void> {
     return new Promise((resolve) => {
+      // Killed by another call a moment ago: what would give the connection back has run already.
+      if (process.isDead) return;
       const grant = (): void => {
         const release = onceEnded(process, async () => {
           await end();

@@ -4,7 +4,7 @@ import type { SimulatedProcess } from "./world.ts";
 
 /** What a service may log as an error because of the faults. */
 const EXPLAINED = [
-  /the database does not answer|connection was lost/,
+  /the database does not answer|connection was lost|a database is still busy/,
   /the helper at .* (cannot be reached|answered 503)/,
 ];
 
