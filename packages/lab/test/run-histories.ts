@@ -10,9 +10,9 @@ export function runHistories(...options: readonly string[]): Promise<Found> {
   return runSimulator<Found>(["--json", ...options]);
 }
 
-/** Runs one history with each bug, by seed, in one process. */
-export function runPlanted(bugs: Readonly<Record<string, number>>): Promise<readonly FoundBug[]> {
-  return runSimulator(Object.entries(bugs).flatMap(([bug, seed]) => ["--planted", `${seed} ${bug}`]));
+/** Looks for some bugs, each in `most` histories. */
+export function findPlanted(bugs: readonly string[], most: number): Promise<readonly FoundBug[]> {
+  return runSimulator([...bugs.flatMap((bug) => ["--planted", bug]), "--count", `${most}`]);
 }
 
 /** Looks for every bug, from the first history on. */

@@ -1,33 +1,35 @@
 import { expect, it } from "vitest";
 import { testDatabases } from "../../../server/test/postgres.ts";
-import { BUGS } from "../../test/histories/bugs.ts";
-import { failureOf, runHistories, runPlanted } from "../../test/run-histories.ts";
+import { failureOf, findPlanted, runHistories } from "../../test/run-histories.ts";
 
-it("a hundred histories with faults break no rule", async () => {
-  const found = await runHistories("--count", "100");
+/** Each takes seconds; histories.slow.test.ts runs ten thousand. */
+const HISTORIES = 40;
+
+it(`${HISTORIES} histories with faults break no rule`, async () => {
+  const found = await runHistories("--count", `${HISTORIES}`);
   console.log(
     `${found.histories} histories in ${found.seconds} s, ${(found.histories / found.seconds).toFixed(2)} per second`,
   );
   expect(failureOf(found)).toBeUndefined();
-  expect(found.histories).toBe(100);
+  expect(found.histories).toBe(HISTORIES);
   // Not vacuous: reports are acknowledged, and things go wrong.
-  expect(found.acknowledged).toBeGreaterThan(200);
+  expect(found.acknowledged).toBeGreaterThan(2 * HISTORIES);
   const kinds = new Set(Object.keys(found.faults).map((label) => label.split(" / ")[0]));
   const expected = ["killed", "stalled", "request lost", "answer lost", "request twice", "stranger", "commit unknown"];
   expect(expected.filter((kind) => !kinds.has(kind))).toEqual([]);
 });
 
 it("a seed decides everything, to the last statement and request", async () => {
-  const found = await runHistories("--from", "1000", "--count", "4", "--twice");
+  const found = await runHistories("--from", "1000", "--count", "2", "--twice");
   expect(failureOf(found)).toBeUndefined();
-  expect(found.histories).toBe(4);
+  expect(found.histories).toBe(2);
 });
 
 it("histories on PostgreSQL break no rule", async () => {
   const databases = await testDatabases();
   try {
     const urls = [await databases.createDatabase(), await databases.createDatabase()];
-    const found = await runHistories("--count", "6", ...urls.flatMap((url) => ["--database", url]));
+    const found = await runHistories("--count", "3", ...urls.flatMap((url) => ["--database", url]));
     expect(failureOf(found)).toBeUndefined();
     expect(found.acknowledged).toBeGreaterThan(0);
   } finally {
@@ -35,24 +37,18 @@ it("histories on PostgreSQL break no rule", async () => {
   }
 });
 
-/** A history that finds each bug; histories.slow.test.ts looks for them from seed 1 on. */
-const FOUND_BY: Readonly<Record<string, number>> = {
-  "an unchecked lease": 22,
-  "a release without its lock": 6,
-  "a reused nonce": 1,
-  "a write triggered by an event": 4,
-  "a token that is not compared": 2,
-  "a retry with fresh bytes": 1,
-  "a window closed twice": 2,
-  "a seal that is not synced": 1,
-  "a share counted at one server only": 45,
-  "a secret that is not erased": 1,
-};
+/** Those that one of the first histories finds; histories.slow.test.ts looks for all ten. */
+const FOUND_SOON = [
+  "a reused nonce",
+  "a token that is not compared",
+  "a retry with fresh bytes",
+  "a window closed twice",
+  "a seal that is not synced",
+  "a secret that is not erased",
+];
 
-it("each of ten planted bugs is found, and without it the same history breaks no rule", async () => {
-  expect(Object.keys(FOUND_BY).sort()).toEqual(BUGS.map(({ name }) => name).sort());
-  const found = await runPlanted(FOUND_BY);
+it("planted bugs are found", async () => {
+  const found = await findPlanted(FOUND_SOON, 30);
+  console.log(found.map(({ bug, seed, rule }) => `${bug}: history ${seed}, ${rule}`).join("\n"));
   expect(found.filter(({ rule }) => rule === undefined)).toEqual([]);
-  // The others are among the hundred above.
-  expect(Object.values(FOUND_BY).every((seed) => seed <= 100)).toBe(true);
 });
