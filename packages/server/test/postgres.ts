@@ -267,7 +267,14 @@ function signalAll(server: Postmaster | undefined, signal: "SIGSTOP" | "SIGCONT"
   if (server?.pid === undefined) throw new TypeError("PostgreSQL does not run");
   process.kill(server.pid, signal);
   const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8").split(" ").filter(Boolean);
-  for (const child of children) process.kill(Number(child), signal);
+  for (const child of children) {
+    try {
+      process.kill(Number(child), signal);
+    } catch (error) {
+      // A connection may have ended meanwhile, and its process with it.
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+  }
 }
 
 /** A standby with a copy of the data of its stopped primary, which is started again after the copy. */
