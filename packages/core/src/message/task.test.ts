@@ -287,7 +287,7 @@ describe("a bad task is refused with a line that begins with the field", () => {
     const text = JSON.stringify(good);
     expect(refusal(text.replace('"ticks":288', '"ticks":1e999'))).toMatch(/^ticks is a whole .* not Infinity$/);
     expect(refusal(text.replace('"sigma":2', '"sigma":1e999'))).toMatch(/^metrics\[2]\.sigma is .* not Infinity$/);
-    expect(refusal(text.replace("[0,1,2,5]", "[0,1e999]"))).toBe("metrics[1].edges[1] is a number, not Infinity");
+    expect(refusal(text.replace("[0,1,2,5]", "[0,1e999]"))).toMatch(/^metrics\[1]\.edges are .* not \[0, Infinity]$/);
   });
 
   it("for keys that reach for a prototype", () => {
